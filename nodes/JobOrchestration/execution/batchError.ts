@@ -1,10 +1,8 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
-
 import { correctionOf } from '../fields/expressions';
 import { nodeErrorOf } from '../service/errors/problem';
 import { mayBeWrongValue } from '../service/errors/statuses';
 import { MAX, nameOfExecution, present } from '../texts';
-import { isCancelled, type ItemProblem, objectSharedByTries, type Run } from './run';
+import { isCancelled, type ItemProblem, type Run } from './run';
 import { COUNTED_FROM_0, itemList, jobList, type Summary, summaryOf } from './summary';
 
 /*
@@ -29,7 +27,7 @@ export function fatalErrorOf(run: Run, failed: ItemProblem) {
 	const { count, succeeded, created, uncertain } = summary;
 	const { scope } = problem;
 	const isStopped = isCancelled(context);
-	if (isStopped && operation.done === 'created') logJobs(context, summary);
+	if (isStopped && operation.done === 'created') logJobs(run, summary);
 	const hasEffects = succeeded.length + uncertain.length > 0 || problem.mayHaveActed === true;
 	const isNamed = scope === 'named items';
 	// If nothing was done, a problem of several items says enough about them.
@@ -118,9 +116,8 @@ function listOfJobs(jobs: Parameters<typeof jobList>[0], heading: string, place:
  * Writes the jobs of a cancelled execution to n8n's log: those that it has created, and those that may exist. This is
  * needed because n8n 2.x drops the error of a cancelled execution.
  */
-function logJobs(context: IExecuteFunctions, { created, uncertain }: Summary): void {
+function logJobs({ context, shared }: Run, { created, uncertain }: Summary): void {
 	// After a cancel, n8n still begins each try of Retry On Fail, although nothing is sent.
-	const shared = objectSharedByTries(context);
 	if (shared.isLogged === true) return;
 	shared.isLogged = true;
 	const most = Math.max(created.length, uncertain.length, 1);

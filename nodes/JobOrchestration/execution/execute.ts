@@ -1,6 +1,5 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { findOperation } from '../resources';
 import type { Outcome } from '../resources/operation';
 import {
 	descriptionOf,
@@ -42,10 +41,7 @@ async function runNode(context: IExecuteFunctions): Promise<INodeExecutionData[]
 			? outputOf(context, run, { problem })
 			: nodeErrorOf(context.getNode(), cause, problem);
 	try {
-		const resource = context.getNodeParameter('resource', 0, null);
-		// n8n drops the operation if the form shows no field for it with this resource, so a fallback value is needed.
-		const operation = context.getNodeParameter('operation', 0, null);
-		run = recall(context, findOperation(resource, operation));
+		run = recall(context);
 		if (run.refusal !== undefined) return failed(undefined, run.refusal);
 		const fatal = (await runToEnd(run)) ?? (await beginWait(run));
 		return fatal === undefined ? outputOf(context, run) : fatalErrorOf(run, fatal);

@@ -6,8 +6,9 @@ import { ServiceClient } from '../service/client';
 import { problemOf, uncertain } from '../service/errors/problem';
 import { readCredential } from '../service/session/credential';
 import type { Session } from '../service/session/session';
+import { RETRY } from '../service/retry/policy';
 import { inParallel, SharedPause } from '../service/timers';
-import { isCancelled, type ItemProblem, msLeftForTool, type Run } from './run';
+import { isCancelled, type ItemProblem, type Run } from './run';
 import { itemList } from './summary';
 
 /**
@@ -49,7 +50,7 @@ export async function prepareAll(run: Run) {
 	run.account ??= read.find((item) => 'session' in item)?.session.account.name;
 	const { account = '' } = run;
 	const clients = new Map<Session, ServiceClient>();
-	const limitMs = msLeftForTool(context);
+	const limitMs = msLeftForTool(run);
 	const checked = read.map((item) => {
 		if ('problem' in item) return item;
 		const { itemIndex, session, access, prepared, options } = item;
@@ -134,4 +135,13 @@ function problemOfWrongValues(
 	const title = `${what}. ${problem.title}${which}.`;
 	const lists = others.length > 0 ? [`${more} wrong values: ${items}.`] : [];
 	return { itemIndex, problem: { ...problem, title, lists, scope: 'named items' } };
+}
+
+/**
+ * Returns for how many milliseconds the node may still send requests, counted over all tries; undefined unless an agent
+ * or an MCP client calls it. n8n appends "Tool" to the type of a node that is a tool.
+ */
+function msLeftForTool({ context, shared }: Run): number | undefined {
+	if (!context.getNode().type.endsWith('Tool')) return undefined;
+	return shared.beganAt + RETRY.toolLimitMs - performance.now();
 }

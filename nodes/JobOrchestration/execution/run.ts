@@ -1,8 +1,8 @@
 import type { IExecuteData, IExecuteFunctions } from 'n8n-workflow';
 
+import { findOperation } from '../resources';
 import type { Operation, Outcome } from '../resources/operation';
 import type { Problem } from '../service/errors/problem';
-import { RETRY } from '../service/retry/policy';
 import { beginRetry, endRetry, hasCrashed } from './n8nRetry';
 
 /*
@@ -31,6 +31,12 @@ import { beginRetry, endRetry, hasCrashed } from './n8nRetry';
 export interface Run {
 	context: IExecuteFunctions;
 	operation: Operation;
+	/** The name of the operation with its resource, which no release changes: "job create". */
+	operationName: string;
+	/** The node's entry in n8n's execution stack; undefined if the entry belongs to the agent whose tool this node is. */
+	entry: IExecuteData | undefined;
+	/** What the tries with the same items share. */
+	shared: SharedByTries;
 	/**
 	 * The outcomes by the item's position. An item that was not run, or that was stopped before anything was sent, has
 	 * undefined, which becomes null when n8n stores it. Items that this run is not given come last: with Execute Once,
@@ -70,36 +76,34 @@ const NOT_SENT_AGAIN = 'It was sent in an earlier try, and was not sent again.';
  * What the tries with the same items share in this process: when the first one began, the state that the last one has
  * left, and whether a cancelled try has logged its jobs. After n8n's Retry, the state comes from n8n's database instead.
  */
-const shared = new WeakMap<
-	object,
-	{ beganAt: number; state?: ReturnType<typeof stateOf>; isLogged?: boolean }
->();
-
-/** Returns an object that all tries with these items share in this process, and that nothing else shares. */
-export function objectSharedByTries(context: IExecuteFunctions) {
-	const key = ownEntry(context) ?? context.getInputData()[0]?.json ?? context;
-	const known = shared.get(key) ?? { beganAt: performance.now() };
-	shared.set(key, known);
-	return known;
+interface SharedByTries {
+	beganAt: number;
+	state?: ReturnType<typeof stateOf>;
+	isLogged?: boolean;
 }
+
+/** What is shared, by an object that all tries with the same items get from n8n, and that nothing else gets. */
+const sharedByTries = new WeakMap<object, SharedByTries>();
 
 /**
- * Returns for how many milliseconds the node may still send requests, counted over all tries; undefined unless an agent
- * or an MCP client calls it. n8n appends "Tool" to the type of a node that is a tool.
+ * Begins a run, with the state that the previous run has left. It is empty if this is the first run with these items.
+ *
+ * @throws Error, with a description, if this version doesn't have the operation
  */
-export function msLeftForTool(context: IExecuteFunctions): number | undefined {
-	if (!context.getNode().type.endsWith('Tool')) return undefined;
-	return objectSharedByTries(context).beganAt + RETRY.toolLimitMs - performance.now();
-}
-
-/** Begins a run, with the state that the previous run has left. It is empty if this is the first run with these items. */
-export function recall(context: IExecuteFunctions, operation: Operation): Run {
-	const input = ownEntry(context)?.data[INPUT];
-	const { state } = objectSharedByTries(context);
+export function recall(context: IExecuteFunctions): Run {
+	// n8n drops the operation if the form shows no field for it with this resource, so a fallback value is needed.
+	const names = ['resource', 'operation'].map((name) => context.getNodeParameter(name, 0, null));
+	const operationName = names.join(' ');
+	const operation = findOperation(...names);
+	const entry = ownEntry(context);
+	const key = entry ?? context.getInputData()[0]?.json ?? context;
+	const shared = sharedByTries.get(key) ?? { beganAt: performance.now() };
+	sharedByTries.set(key, shared);
+	const input = entry?.data[INPUT];
+	const { state } = shared;
 	const left = state ?? (input?.[0]?.[0]?.json as typeof state);
 	// A run of another operation ignores the state.
-	const { outcomes: before, account } =
-		left?.operation === nameOfOperation(context) ? left : { outcomes: [] };
+	const { outcomes: before, account } = left?.operation === operationName ? left : { outcomes: [] };
 	const executionId = context.getExecutionId();
 	// A call of an MCP client has no execution, and so no Retry.
 	const leftBy = left?.executionId;
@@ -113,10 +117,22 @@ export function recall(context: IExecuteFunctions, operation: Operation): Run {
 		const isOld = state === undefined || outcome.isOfEarlierExecution === true;
 		return { ...outcome, problem, isOfEarlierExecution: isOld };
 	});
-	const wasCutOff = ownEntry(context) !== undefined && input === undefined && hasCrashed(context);
+	const wasCutOff = entry !== undefined && input === undefined && hasCrashed(context);
 	const refusal = retried === undefined ? undefined : beginRetry(retried, executionId);
 	const recalled = [...outcomes];
-	return { context, operation, outcomes, recalled, retried, refusal, account, wasCutOff };
+	return {
+		context,
+		operation,
+		operationName,
+		entry,
+		shared,
+		outcomes,
+		recalled,
+		retried,
+		refusal,
+		account,
+		wasCutOff,
+	};
 }
 
 /**
@@ -134,9 +150,9 @@ export function rememberNothing(context: IExecuteFunctions): void {
  * @param hasFailed whether the run ends the execution with an error
  */
 export function remember(run: Run, hasFailed: boolean): void {
-	const { context, operation, recalled, retried } = run;
+	const { context, operation, entry, recalled, retried, shared } = run;
 	const state = stateOf(run);
-	objectSharedByTries(context).state = state;
+	shared.state = state;
 	const isNew = (outcome: Outcome | undefined, index: number) =>
 		outcome !== undefined && outcome !== recalled[index];
 	const what = operation.done === 'created' ? 'has created jobs' : 'has done some of its items';
@@ -144,7 +160,6 @@ export function remember(run: Run, hasFailed: boolean): void {
 	// If the run has done nothing but the execution goes on, a later node or round may create jobs.
 	const done = hasDone ? what : hasFailed ? undefined : 'has gone on';
 	if (retried !== undefined) endRetry(retried, context.getExecutionId(), done);
-	const entry = ownEntry(context);
 	if (entry !== undefined) entry.data[INPUT] = [[{ json: state }]];
 }
 
@@ -152,13 +167,12 @@ export function remember(run: Run, hasFailed: boolean): void {
  * Returns what a run leaves to the next one: the outcomes of the items that are settled, their account, and the execution
  * that they were settled in.
  */
-function stateOf({ context, outcomes: all, account, retried }: Run) {
+function stateOf({ context, operationName: operation, outcomes: all, account, retried }: Run) {
 	const outcomes = all.map((outcome) => {
 		const { problem, output } = outcome ?? {};
 		// An item is not settled if it certainly had no effect.
 		return (problem ? problem.mayHaveActed === true : output !== undefined) ? outcome : undefined;
 	});
-	const operation = nameOfOperation(context);
 	const executionId: string | undefined = context.getExecutionId();
 	return {
 		operation,
@@ -168,10 +182,6 @@ function stateOf({ context, outcomes: all, account, retried }: Run) {
 		account: outcomes.some(Boolean) ? account : undefined,
 	};
 }
-
-/** Returns the name of the node's operation, which no release changes: "job create". */
-const nameOfOperation = (context: IExecuteFunctions) =>
-	['resource', 'operation'].map((name) => context.getNodeParameter(name, 0, null)).join(' ');
 
 /**
  * Returns the stack entry of this node's run, or undefined if the entry belongs to the agent whose tool this node is.

@@ -64,7 +64,7 @@ export const properties: INodeProperties[] = [
  *
  * @throws Error, with a description, if this version doesn't have the operation
  */
-export function findOperation(resource: unknown, operation: unknown): Operation {
+export function findOperation(resource?: unknown, operation?: unknown): Operation {
 	const known = resources.find(({ value }) => value === resource);
 	const found = known?.operations.find(({ value }) => value === operation);
 	if (found !== undefined) return found;
