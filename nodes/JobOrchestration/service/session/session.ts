@@ -89,9 +89,11 @@ export class Session {
 		const { tokens } = this;
 		if (tokens.newest !== undefined && !tokens.isSuspect) return { token: tokens.newest };
 		const found = await this.search.find(options);
+		const isStopped = 'failure' in found && found.failure.condition === 'unknown';
+		if (tokens.newest === undefined || (isStopped && !found.failure.ofLogin)) return found;
 		// If no other token is found in time, the suspect one stays in use.
 		tokens.isSuspect = false;
-		return tokens.newest === undefined ? found : { token: tokens.newest };
+		return { token: tokens.newest };
 	}
 
 	/**

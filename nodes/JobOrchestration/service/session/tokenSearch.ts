@@ -109,9 +109,9 @@ export class TokenSearch {
 		if (stopped !== undefined) return { failure: stopped };
 		if (!isFound() && doubt === 'maybe rejected' && old !== undefined)
 			await this.check(access.helpers, old);
-		// If this process has had a token before, another process may be replacing it by a login.
-		const hadToken = old !== undefined || tokens.replaced.size > 0;
-		if (!isFound() && access.readStored && hadToken) {
+		// If a token of this process was rejected, another process may be replacing it by a login.
+		const wasRejected = doubt !== undefined || tokens.replaced.size > 0;
+		if (!isFound() && access.readStored && wasRejected) {
 			await wait(Math.random() * STORE_WAIT_MS);
 			await this.readStore(access);
 		}
