@@ -28,17 +28,16 @@ export function clientWith(
 	{ execution = {}, isInEditor = false, ...limits }: Limits = {},
 ): ServiceClient {
 	const aborted: End = { failure: cancelled({ sent: true }) };
-	const session: unknown = {
-		limiter,
-		send: async (
-			request: ServiceRequest<unknown>,
-			{ signal, onSend }: Parameters<Session['send']>[1],
-		) => {
-			onSend?.();
-			const canEnd = request.method === 'GET' ? signal : undefined;
-			return await unlessAborted(endOf(request), canEnd).catch(() => aborted);
-		},
+	const send = async (
+		request: ServiceRequest<unknown>,
+		{ signal, onSend }: Parameters<Session['send']>[1],
+	): Promise<End> => {
+		onSend?.();
+		const canEnd = request.method === 'GET' ? signal : undefined;
+		return await unlessAborted(endOf(request), canEnd).catch(() => aborted);
 	};
+	// The type lets the compiler find this fake if a property of the session is renamed.
+	const session: Pick<Session, 'limiter' | 'send'> = { limiter, send: send as Session['send'] };
 	const context: unknown = {
 		getContext: () => execution,
 		getMode: () => (isInEditor ? 'manual' : 'trigger'),
