@@ -188,6 +188,36 @@ test('If a create gets a 500, and the login takes longer than the Timeout, the o
 	expect(new Set(callsOf('createJob').map(({ token }) => token))).toEqual(new Set([old]));
 });
 
+test('A login that has failed while the old token was still good fails no request after the end of this token', async () => {
+	hurry();
+	await logInBefore(2 * MINUTE_MS);
+	const { faults, tokens } = fixture.sandbox;
+	faults.plan(({ operation, nOfOperation }) => {
+		if (operation === 'login') return nOfOperation === 1 ? answer(500) : undefined;
+		if (operation === 'createJob' && nOfOperation === 50) tokens.expireAll();
+		return nOfOperation === 3 ? answer(400) : undefined;
+	});
+	const { failed } = await batch(100, { concurrency: 2 });
+	expect([failed, jobs(), logins()]).toEqual([1, 99, 2]);
+});
+
+test('A request that is always answered with 401 ends, even if each login returns the same token', async () => {
+	hurry();
+	const token = await logInBefore(2 * MINUTE_MS);
+	const { engine, sandbox } = fixture;
+	const stop = { parameters: change('stop', { jobId: 'gone' }), onError } as const;
+	sandbox.faults.plan(({ operation, path }) => {
+		if (operation === 'login') return answer(200, { access_token: token });
+		if (operation !== 'createJob') return path.includes('gone') ? answer(404) : wrong;
+		// Between its sendings, the service gives another request an answer that only a valid token gets.
+		void engine.run(stop);
+		return wrong;
+	});
+	const { failed } = await batch(1);
+	expect(failed).toBe(1);
+	expect(callsOf('createJob').length).toBeLessThanOrEqual(9);
+});
+
 test('As a tool, a call goes on with the old token if a login fails after the failure of another call', async () => {
 	hurry();
 	await logInBefore(2 * MINUTE_MS);

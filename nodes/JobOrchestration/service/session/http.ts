@@ -137,5 +137,5 @@ function ofLogin(failure: Failure): Failure {
 /** Returns the failure of a login without an answer. @param limitMs the request's own Timeout, if it ended the wait */
 export function loginTimedOut(limitMs = LOGIN_TIMEOUT_MS): Failure {
 	const title = `The service didn't answer the login within ${limitMs / 1_000} s`;
-	return ofLogin({ ...timedOut(limitMs), title });
+	return ofLogin({ ...timedOut(limitMs, undefined, limitMs >= LOGIN_TIMEOUT_MS), title });
 }

@@ -22,6 +22,8 @@ import { type AttemptOptions, stopOf, TokenSearch, within } from './tokenSearch'
 const NOT_VALID_YET_WAITS_MS = [1_000, 2_000, 3_000, 4_000];
 /** How many more tokens one attempt uses. Four are enough if several processes end each other's tokens. */
 const MAX_MORE_TOKENS = 4;
+/** How often one attempt sends its request again, even if each login returns the same token. */
+const MAX_RESENDS = NOT_VALID_YET_WAITS_MS.length + MAX_MORE_TOKENS;
 
 /** The state of one account in this process: its rate limiter, and the token that all its requests share. */
 export class Session {
@@ -71,7 +73,8 @@ export class Session {
 			const { failure } = result;
 			// Only a valid token gets an answer about the request, such as a 404.
 			if (failure.condition === 'answered' && !failure.token) this.tokens.unaccepted = 0;
-			if (new Set(used).size > MAX_MORE_TOKENS || stopOf(options) !== undefined) return result;
+			const isLast = used.length > MAX_RESENDS || new Set(used).size > MAX_MORE_TOKENS;
+			if (isLast || stopOf(options) !== undefined) return result;
 			let next: TokenResult | undefined;
 			if (failure.token === 'rejected') {
 				next = await this.afterRejection(used, sentAt, options);
@@ -119,8 +122,8 @@ export class Session {
 			await wait(waitMs, signal);
 			return await this.token(options);
 		}
-		// If a login for this request was of no use, or 401s are known to be requests' own, the token may be valid.
-		const mayBeValid = hasRecentOwnRejection || differentTokens > 1;
+		// If sending this request again was of no use, or 401s are known to be requests' own, the token may be valid.
+		const mayBeValid = hasRecentOwnRejection || used.length > 1;
 		const doubt = mayBeValid ? 'maybe rejected' : 'rejected';
 		const found = areNoneAccepted ? { token } : await search.find(options, doubt);
 		const isAccepted = areNoneAccepted || tokens.isAcceptedSince(sentAt);

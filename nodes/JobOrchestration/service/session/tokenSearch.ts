@@ -81,14 +81,15 @@ export class TokenSearch {
 	/**
 	 * Searches for another token than the newest one. All requests that need one share the search, which continues even if
 	 * none of them can wait any longer. A login that has failed while a request waited for its permit has failed for this
-	 * request, too. Never throws.
+	 * request, too, if there is no token. Never throws.
 	 *
 	 * @param doubt what is known against the newest token. It is nevertheless the result if the service accepts it in a
 	 * request that is sent from now on
 	 */
 	async find(options: AttemptOptions, doubt?: Doubt): Promise<TokenResult> {
-		const { failedLogin } = this.tokens;
-		if (!this.search && failedLogin && options.since < failedLogin.at) return failedLogin;
+		const { failedLogin, newest } = this.tokens;
+		const hasFailedSince = isWithin(Date.now() - options.since, failedLogin?.at);
+		if (!this.search && newest === undefined && failedLogin && hasFailedSince) return failedLogin;
 		this.waiting.add(options);
 		this.search ??= this.findForAll(options.access, doubt)
 			.catch((error: unknown) => ({ failure: failureFromError(error, this.sender.secrets) }))
