@@ -69,7 +69,7 @@ export function findOperation(resource?: unknown, operation?: unknown): Operatio
 	const found = known?.operations.find(({ value }) => value === operation);
 	if (found !== undefined) return found;
 	const named = `resource "${String(resource ?? '')}"`;
-	const noOperation = `The ${named} has no operation "${String(operation ?? '')}"`;
+	const noOperation = `The ${named} has no operation "${String(operation)}"`;
 	const description = "Choose the node's Resource and Operation again, each from its list.";
 	throw Object.assign(new Error(known ? noOperation : `There is no ${named}`), { description });
 }
