@@ -96,7 +96,7 @@ export function jsonListOf(given: Given): JsonObject[] {
 	throw unlike(json[wrong], 'an object', `${given.label} ${wrong + 1}`, `Enter ${wanted}.`);
 }
 
-/** Returns a JSON value, which may be given as text; undefined if there is none. */
+/** Returns a JSON value, which may be given as text; undefined if the field is empty. */
 function jsonOf(given: Given): unknown {
 	const { label, value } = given;
 	if (isNothing(value) || (typeof value === 'string' && value.trim() === '')) return undefined;

@@ -90,7 +90,7 @@ export function changeJobState(
 /** Returns the `metadata.uid` of a job or cluster; undefined unless it is a non-blank text or a whole number. */
 export function uidOf({ metadata }: JsonObject): string | undefined {
 	const uid = isJsonObject(metadata) ? metadata.uid : undefined;
-	// A number beyond the safe integers has lost digits.
+	// A number beyond the safe integers is no longer exact.
 	if (typeof uid === 'number') return Number.isSafeInteger(uid) && uid >= 0 ? `${uid}` : undefined;
 	return typeof uid === 'string' && uid.trim() !== '' ? uid : undefined;
 }

@@ -145,7 +145,7 @@ function isPage(body: unknown): body is Page {
 	return areItems && nextTokenIn(body) !== undefined;
 }
 
-/** Returns the token of the page after this one: '' if there is none, undefined if the token can't be sent back. */
+/** Returns the token of the next page: '' for the last page, undefined if the token can't be sent back. */
 function nextTokenIn(page: JsonObject): string | undefined {
 	const { continue: token } = metadataOf(page);
 	// A service whose tokens are numbers may end the list with 0, which is a text if the numbers have 64 bits.

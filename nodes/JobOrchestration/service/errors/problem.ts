@@ -55,8 +55,8 @@ export function uncertain(problem: Omit<Problem, 'advice'>, job: NamedJob | unde
 
 /**
  * The error of what n8n itself calls: the reading of the credential, and the credential's own functions. If n8n wraps it,
- * the NodeApiError takes over its texts and, in every n8n release, the `context` of this base class. The `cause` is lost
- * in n8n 1.x.
+ * the NodeApiError takes over its texts and, in every n8n release, the `context` of this base class. n8n 1.x
+ * drops the `cause`.
  */
 export class ServiceError extends ExecutionBaseError {
 	constructor(

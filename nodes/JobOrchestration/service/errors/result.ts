@@ -45,7 +45,7 @@ export function resultOf<Body>(
 const MAX_START = 500;
 const PROLOG = /^(?:\s|<\?[^>]*>|<!--.*?-->)*/s;
 
-/** Reads a full response, as n8n's request helper returns it. @throws Error if it is none */
+/** Reads a full response, as n8n's request helper returns it. @throws Error if the response has no status code */
 function answerOf(response: unknown): Answer {
 	const { statusCode: status, statusMessage, body: sent, headers } = Object(response) as JsonObject;
 	if (typeof status !== 'number') throw new Error('n8n returned no HTTP response');

@@ -21,8 +21,8 @@ export async function withPermit<End extends Ended>(
 	for (;;) {
 		const denial = await limiter.acquire(request);
 		if (denial !== undefined) return { denial };
-		if (!request.isHealthCheck) return await hold(limiter, request, work);
-		const ended = await hold(limiter, request, check);
+		if (!request.isHealthCheck) return await workAndRelease(limiter, request, work);
+		const ended = await workAndRelease(limiter, request, check);
 		if ('denial' in ended) return ended;
 		const isUnsent = 'failure' in ended && NOTHING_KNOWN.includes(ended.failure.condition);
 		if (isUnsent) return { denial: ended };
@@ -30,7 +30,7 @@ export async function withPermit<End extends Ended>(
 }
 
 /** Does some work, and gives the permit back, whatever happens. */
-async function hold<End extends Ended>(
+async function workAndRelease<End extends Ended>(
 	limiter: AccountLimiter,
 	request: LimitedRequest,
 	work: (onSend: () => void) => Promise<End>,

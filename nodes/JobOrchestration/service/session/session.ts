@@ -124,8 +124,8 @@ export class Session {
 		}
 		// If sending this request again was of no use, or 401s are known to be requests' own, the token may be valid.
 		const mayBeValid = hasRecentOwnRejection || used.length > 1;
-		const doubt = mayBeValid ? 'maybe rejected' : 'rejected';
-		const found = areNoneAccepted ? { token } : await search.find(options, doubt);
+		const rejection = mayBeValid ? 'possible' : 'certain';
+		const found = areNoneAccepted ? { token } : await search.find(options, rejection);
 		const isAccepted = areNoneAccepted || tokens.isAcceptedSince(sentAt);
 		if (!isAccepted || 'failure' in found || found.token !== token) return found;
 		tokens.ownRejectionAt = Date.now();

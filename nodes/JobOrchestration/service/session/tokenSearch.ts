@@ -15,8 +15,6 @@ import type { Tokens } from './tokens';
 const REFUSED_MS = 30_000;
 /** Milliseconds after which a login that has failed in another way, perhaps for a moment, is sent once more. */
 const ONCE_MORE_MS = 5_000;
-/** The time limit of the health check of a token, in milliseconds. If it isn't answered in time, the node logs in. */
-const CHECK_TIMEOUT_MS = 5_000;
 /** The longest wait for a token that another process may be storing, in milliseconds. */
 const STORE_WAIT_MS = 1_000;
 
@@ -62,10 +60,11 @@ export async function within<Value>(options: AttemptOptions, work: Promise<Value
 }
 
 /**
- * What a 401 says about the newest token. If it may be the request's own, a health check with the token comes before a
- * login. Undefined if there was no 401: the token then stays in use until another one is found.
+ * Whether a 401 has rejected the newest token. If this is only possible, because the 401 may be the request's own, a
+ * health check with the token comes before a login. Undefined if there was no 401: the token then stays in use until
+ * another one is found.
  */
-type Doubt = 'rejected' | 'maybe rejected' | undefined;
+type Rejection = 'certain' | 'possible' | undefined;
 
 /** Searches for a token for all requests of an account, in n8n's store and by a login, and remembers a failed login. */
 export class TokenSearch {
@@ -83,15 +82,15 @@ export class TokenSearch {
 	 * none of them can wait any longer. A login that has failed while a request waited for its permit has failed for this
 	 * request, too, if there is no token. Never throws.
 	 *
-	 * @param doubt what is known against the newest token. It is nevertheless the result if the service accepts it in a
-	 * request that is sent from now on
+	 * @param rejection whether a 401 has rejected the newest token. The token is nevertheless the result if the service
+	 * accepts it in a request that is sent from now on
 	 */
-	async find(options: AttemptOptions, doubt?: Doubt): Promise<TokenResult> {
+	async find(options: AttemptOptions, rejection?: Rejection): Promise<TokenResult> {
 		const { failedLogin, newest } = this.tokens;
 		const hasFailedSince = isWithin(Date.now() - options.since, failedLogin?.at);
 		if (!this.search && newest === undefined && failedLogin && hasFailedSince) return failedLogin;
 		this.waiting.add(options);
-		this.search ??= this.findForAll(options.access, doubt)
+		this.search ??= this.findForAll(options.access, rejection)
 			.catch((error: unknown) => ({ failure: failureFromError(error, this.sender.secrets) }))
 			.finally(() => {
 				this.search = undefined;
@@ -100,7 +99,7 @@ export class TokenSearch {
 		return await within(options, this.search);
 	}
 
-	private async findForAll(access: N8nAccess, doubt: Doubt): Promise<TokenResult> {
+	private async findForAll(access: N8nAccess, rejection: Rejection): Promise<TokenResult> {
 		const { tokens } = this;
 		const { newest: old } = tokens;
 		const startedAt = performance.now();
@@ -108,16 +107,16 @@ export class TokenSearch {
 		await this.readStore(access);
 		const stopped = this.stop();
 		if (stopped !== undefined) return { failure: stopped };
-		if (!isFound() && doubt === 'maybe rejected' && old !== undefined)
+		if (!isFound() && rejection === 'possible' && old !== undefined)
 			await this.check(access.helpers, old);
 		// If a token of this process was rejected, another process may be replacing it by a login.
-		const wasRejected = doubt !== undefined || tokens.replaced.size > 0;
+		const wasRejected = rejection !== undefined || tokens.replaced.size > 0;
 		if (!isFound() && access.readStored && wasRejected) {
 			await wait(Math.random() * STORE_WAIT_MS);
 			await this.readStore(access);
 		}
 		if (isFound() && tokens.newest !== undefined) return { token: tokens.newest };
-		if (doubt !== undefined && old !== undefined) tokens.reject(old);
+		if (rejection !== undefined && old !== undefined) tokens.reject(old);
 		const { failedLogin } = tokens;
 		if (failedLogin && isRefusal(failedLogin.failure) && isWithin(REFUSED_MS, failedLogin.at))
 			return failedLogin;
@@ -131,9 +130,8 @@ export class TokenSearch {
 
 	/** Asks the service by a health check whether it accepts a token. */
 	async check(helpers: Helpers, token: string): Promise<Result<unknown>> {
-		const timeoutMs = CHECK_TIMEOUT_MS;
 		const sentAt = performance.now();
-		const result = await sendOnce(helpers, this.sender, HEALTH_CHECK, { token, timeoutMs });
+		const result = await sendOnce(helpers, this.sender, HEALTH_CHECK, { token });
 		if ('body' in result) this.tokens.accept(token, sentAt);
 		return result;
 	}

@@ -77,7 +77,7 @@ export class Tokens {
 		return `${this.hash}.${token}`;
 	}
 
-	/** Returns the account's token in a credential's stored value, even if it was replaced; undefined if there is none. */
+	/** Returns the account's token in a credential's stored value, even if it was replaced; undefined if the value has no token of it. */
 	ownIn(stored: unknown): string | undefined {
 		const token = tokenOf(stored);
 		// A token of another account is a secret, too.
@@ -85,7 +85,7 @@ export class Tokens {
 		return token !== undefined && stored === this.toStored(token) ? token : undefined;
 	}
 
-	/** Returns the account's token in a credential's stored value; undefined if there is none, or if it was replaced. */
+	/** Returns the account's token in a credential's stored value; undefined if the value has no token of it, or a replaced one. */
 	fromStored(stored: unknown): string | undefined {
 		const token = this.ownIn(stored);
 		return token !== undefined && !this.replaced.has(token) ? token : undefined;
