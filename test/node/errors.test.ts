@@ -228,8 +228,7 @@ test.each([{ idempotent: true }, { idempotent: false }])(
 			{ ok: 'false', id: '7', error: 'no' },
 		]) {
 			expect(failureOf(body)).toMatchObject({
-				title: 'The service refused to stop the job',
-				words: 'no',
+				title: 'The service refused to stop the job: no',
 				mayHaveActed: false,
 			});
 		}

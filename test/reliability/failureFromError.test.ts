@@ -35,7 +35,7 @@ const baseUrl = 'https://jobs.example.com';
 const request = { address: `GET ${baseUrl}/jobs`, baseUrl, timeoutMs: 5_000 };
 const of = (
 	title: string,
-	condition: Failure['condition'] = 'unknown',
+	condition: Failure['condition'] = 'noOutcome',
 	said = /^Nothing was sent\. n8n says: ".+"\.$/,
 ): Partial<Failure> => ({
 	...{ title, condition, httpStatus: null, mayHaveActed: condition === 'broken' },
@@ -90,7 +90,7 @@ test.each<Read>([
 		systemError('ETIMEDOUT', 'read ETIMEDOUT', 'read'),
 	],
 	[
-		{ title: 'The execution was cancelled', condition: 'unknown', mayHaveActed: true },
+		{ title: 'The execution was cancelled', condition: 'noOutcome', mayHaveActed: true },
 		...[{ code: 'ERR_CANCELED' }, says('canceled')],
 	],
 	// Anything else is a broken connection, after which no create is sent again.

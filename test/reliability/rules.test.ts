@@ -4,13 +4,14 @@ import { retryAfterIn } from '../../nodes/JobOrchestration/service/errors/result
 import { cancelled, type Failure } from '../../nodes/JobOrchestration/service/errors/failure';
 import {
 	type CallState,
-	type Reason,
-	UNKNOWN,
-} from '../../nodes/JobOrchestration/service/retry/facts';
+	consequenceOf,
+	mayResend,
+	next,
+	type Resend,
+} from '../../nodes/JobOrchestration/service/policy';
 import { Secrets } from '../../nodes/JobOrchestration/service/errors/secrets';
 import { accountOf } from '../../nodes/JobOrchestration/service/session/account';
-import { type Helpers, login } from '../../nodes/JobOrchestration/service/session/http';
-import { consequenceOf, mayResend, next } from '../../nodes/JobOrchestration/service/retry/policy';
+import { type Helpers, sendLogin } from '../../nodes/JobOrchestration/service/session/http';
 import {
 	broken,
 	failureWith,
@@ -71,7 +72,7 @@ async function failureOfLogin(end: object): Promise<Failure> {
 	const account = accountOf({ baseUrl: 'https://x', userName: 'u', password: 'p' });
 	const answered = end instanceof Error ? Promise.reject(end) : Promise.resolve(end);
 	const helpers: unknown = { httpRequest: async () => await answered };
-	const result = await login(helpers as Helpers, { account, secrets: new Secrets('p') });
+	const result = await sendLogin(helpers as Helpers, { account, secrets: new Secrets('p') });
 	if ('token' in result) throw new Error('The login has succeeded');
 	return result.failure;
 }
@@ -129,7 +130,9 @@ const once: CallState = {
 	...{ resends: never, waitedMs: 0, maxRetries: 3, patienceMs: 70_000, remainingMs: Infinity },
 };
 /** Returns that the call was sent again before, this often for this reason. */
-const after = (reason: Reason, times: number) => ({ resends: { ...never, [reason]: times } });
+const after = (reason: Resend['because'], times: number) => ({
+	resends: { ...never, [reason]: times },
+});
 const list = { isIdempotent: true };
 /** The request is throttled while others are answered. */
 const alone = { othersAreAnswered: true };
@@ -162,7 +165,7 @@ test.each<Fact>([
 	['a create is refused', 'fail', '', status(403)],
 	['a create gets a 200 that says that it was refused', 'fail', '', saysNo],
 	['no connection is made', 300, 'wait', unreachable],
-	['a login is refused', 'fail', '', failureWith(UNKNOWN), list],
+	['a login is refused', 'fail', '', failureWith({}), list],
 	['n8n fails', 300, 'failure', failureWith({ condition: 'n8nFailed' })],
 	['a request was sent again 43 times', 'fail', '', status(429), after('wait', 43)],
 ])('If %s, the policy returns this delay in milliseconds or fails the call: %p %s', (...fact) => {

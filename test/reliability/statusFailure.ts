@@ -1,6 +1,5 @@
 import { type Failure, failureOf } from '../../nodes/JobOrchestration/service/errors/failure';
-import type { Consequence } from '../../nodes/JobOrchestration/service/retry/facts';
-import { consequenceOf } from '../../nodes/JobOrchestration/service/retry/policy';
+import { type Consequence, consequenceOf } from '../../nodes/JobOrchestration/service/policy';
 
 /** Returns a failure with these consequences, whose texts don't matter. */
 export const failureWith = (consequence: Partial<Consequence>): Failure =>

@@ -2,7 +2,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { isJsonObject } from '../json';
 import type { Problem } from '../service/errors/problem';
-import { RETRY } from '../service/retry/policy';
+import { MEMORY_MS } from '../service/timers';
 
 /*
  * n8n's Retry gives the stored state of a failed execution to a new one. In two cases, this state doesn't show what was
@@ -28,7 +28,7 @@ const retries = new Map<string, { by: string; at: number; done?: string }>();
 export function beginRetry(retried: string, by: string): Problem | undefined {
 	const now = performance.now();
 	for (const [id, { at }] of retries) {
-		if (now >= at + RETRY.memoryMs) retries.delete(id);
+		if (now >= at + MEMORY_MS) retries.delete(id);
 	}
 	const known = retries.get(retried);
 	if (known !== undefined && known.by !== by) {

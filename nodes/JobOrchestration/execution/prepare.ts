@@ -6,8 +6,8 @@ import { ServiceClient } from '../service/client';
 import { problemOf, uncertain } from '../service/errors/problem';
 import { readCredential } from '../service/session/credential';
 import type { Session } from '../service/session/session';
-import { RETRY } from '../service/retry/policy';
-import { inParallel, SharedPause } from '../service/timers';
+import { TOOL_LIMIT_MS } from '../service/request';
+import { inParallel, sharedPause } from '../service/timers';
 import { isCancelled, type ItemProblem, type Run } from './run';
 import { itemList } from './summary';
 
@@ -35,10 +35,10 @@ export async function prepareAll(run: Run) {
 	const { context, outcomes, account: earlierAccount } = run;
 	const signal = context.getExecutionCancelSignal();
 	const { parameters } = context.getNode();
-	const pauses = new SharedPause(YIELD_AFTER_MS);
+	const pauseIfDue = sharedPause(YIELD_AFTER_MS);
 	const indices = [...context.getInputData().keys()];
 	const all = await inParallel(indices, { atOnce: READS_AT_ONCE, signal }, async (itemIndex) => {
-		await pauses.ifDue();
+		await pauseIfDue();
 		try {
 			const item = readItem(run, itemIndex, parameters);
 			return item && { itemIndex, ...item, ...(await readCredential(context, itemIndex, signal)) };
@@ -143,5 +143,5 @@ function problemOfWrongValues(
  */
 function msLeftForTool({ context, shared }: Run): number | undefined {
 	if (!context.getNode().type.endsWith('Tool')) return undefined;
-	return shared.beganAt + RETRY.toolLimitMs - performance.now();
+	return shared.beganAt + TOOL_LIMIT_MS - performance.now();
 }

@@ -7,13 +7,11 @@ import type {
 import type { JsonObject } from '../json';
 import { kindOf, WORK_CLUSTERS } from '../service/calls/clusters';
 import { uidOf } from '../service/calls/jobs';
-import { readList } from '../service/calls/lists';
+import { PAGE_SIZE, readList } from '../service/calls/lists';
 import { ServiceClient } from '../service/client';
 import { nodeErrorOf, problemOf } from '../service/errors/problem';
 import { readCredential } from '../service/session/credential';
 import { present } from '../texts';
-
-const PAGE_SIZE = 100;
 
 /**
  * The maximum number of pages for one search. n8n then continues the search with the next page's token. Without a limit,

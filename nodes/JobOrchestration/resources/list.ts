@@ -1,6 +1,6 @@
 import { number, text, toggle, type ValuesOf } from '../fields/form';
 import type { JsonObject } from '../json';
-import { type List, listPage, type Page, readList } from '../service/calls/lists';
+import { type List, listPage, type Page, PAGE_SIZE, readList } from '../service/calls/lists';
 import type { ServiceClient } from '../service/client';
 import type { RequestOptions, ServiceRequest } from '../service/request';
 import { optionsField } from './operation';
@@ -9,7 +9,6 @@ import { optionsField } from './operation';
  * The fields of each operation that lists something, and what they mean.
  */
 
-const PAGE_SIZE = 100;
 const LIMIT = 50;
 
 /** The fields that say how many elements are wanted. */

@@ -76,6 +76,12 @@ export interface RequestOptions {
 }
 
 /**
+ * The time after which a call of a tool sends no more requests, in milliseconds. It covers all tries of Retry On Fail.
+ * MCP clients usually give up a call after a minute, and call again.
+ */
+export const TOOL_LIMIT_MS = 45_000;
+
+/**
  * The run of the node that a client sends requests for. It began at `runStartedAt` and sends nothing after `runEndsAt`.
  * Both are times in milliseconds by the clock of the client's rate limiter.
  */

@@ -19,6 +19,9 @@ export interface List {
 	fullName: string;
 }
 
+/** The number of elements that are requested per page. The service may set another limit. */
+export const PAGE_SIZE = 100;
+
 /** A page of a list, as the service sends it. */
 export type Page = JsonObject & { items?: JsonObject[] | null };
 

@@ -1,6 +1,6 @@
 import { MAX, present, truncate } from '../../texts';
-import { type Consequence, UNKNOWN } from '../retry/facts';
-import { RETRY } from '../retry/policy';
+import type { Consequence } from '../policy';
+import { TOOL_LIMIT_MS } from '../request';
 
 /*
  * errors/ makes one failure of whatever ends a request without the expected response, and of the failure what the user
@@ -15,10 +15,8 @@ import { RETRY } from '../retry/policy';
  * is plain data without secrets, since n8n wraps errors and keeps only their context.
  */
 export interface Failure extends Consequence {
-	/** What happened, in at most about 80 characters. */
+	/** What happened, in at most about 80 characters, and the first line of the service's words unless it says the same. */
 	title: string;
-	/** The first line of the service's words, which follows the title unless the title says the same. */
-	words?: string;
 	/** What the user should do, in one or two sentences. */
 	advice: string;
 	/** What is known, one fact each: everything that the service says, and which request was answered how. */
@@ -35,7 +33,13 @@ export const addressOf = ({ method, path }: { method: string; path: string }, ba
 
 /** Returns a failure. Unless the facts say otherwise, no response came, and the service has not acted. */
 export function failureOf(facts: Partial<Failure> & { title: string; advice: string }): Failure {
-	return { ...UNKNOWN, facts: [], httpStatus: null, ...facts };
+	return {
+		condition: 'noOutcome',
+		mayHaveActed: false,
+		facts: [],
+		httpStatus: null,
+		...facts,
+	};
 }
 
 /** Returns the failure of a request that was aborted, mostly by a cancel. */
@@ -67,7 +71,7 @@ export function timedOut(limitMs: number, address?: string, isFixed = false): Fa
  */
 export function toolCallOver(last?: Failure): Failure {
 	return failureOf({
-		title: `The ${RETRY.toolLimitMs / 1_000} seconds of this tool call are over`,
+		title: `The ${TOOL_LIMIT_MS / 1_000} seconds of this tool call are over`,
 		advice: 'Call the tool again later. The service is slow or busy, or the call has many items.',
 		facts: last === undefined ? [] : [`${last.title}.`, ...last.facts],
 	});
@@ -84,20 +88,23 @@ export function notSent(other: Failure, isOfExecution: boolean): Failure {
 	// Nothing was sent for the other request either.
 	if (isAboutAllItems && (isOfExecution || httpStatus === null)) return other;
 	const failing = `The service ${condition === 'timedOut' ? "doesn't answer" : 'is failing'}`;
-	const [first = '', ...rest] = condition === 'throttled' ? title : failing;
+	const [first = '', ...rest] = condition === 'throttled' ? throttledTitle(httpStatus) : failing;
 	const isAnswered = httpStatus !== null && `Other requests were answered with HTTP ${httpStatus}.`;
 	return failureOf({
 		title: `Not sent: ${first.toLowerCase()}${rest.join('')}`,
 		advice: "Try again later. If that doesn't help, ask the administrator of the service.",
 		facts: isOfExecution
-			? [`Another request failed: ${titleOf(other)}.`, ...facts]
+			? [`Another request failed: ${title}.`, ...facts]
 			: present([...waitFacts(retryAfterMs), isAnswered]),
 		...(isAboutAllItems && { isAboutAllItems }),
 	});
 }
 
-/** Returns the title of a failure with the service's words. */
-export const titleOf = ({ title, words }: Failure) => present([title, words]).join(': ');
+/** Returns the title of a response that asks the client to send the request later. */
+export const throttledTitle = (httpStatus: number | null) =>
+	httpStatus === 429
+		? 'The service is receiving too many requests'
+		: 'The service asks to try again later';
 
 /** Returns the fact that the service asks for a wait, if it does. */
 export const waitFacts = (retryAfterMs = 0): string[] =>

@@ -2,7 +2,7 @@ import { ExecutionBaseError, type INode, NodeApiError, NodeOperationError } from
 
 import { asPlainText, asTitle, nameOf, type NamedJob, present } from '../../texts';
 import type { ServiceRequest } from '../request';
-import { type Failure, titleOf } from './failure';
+import type { Failure } from './failure';
 
 /** What a failure means to the user. It is plain data, since n8n stores it for Retry. */
 export interface Problem extends Pick<Failure, 'title' | 'advice' | 'facts'> {
@@ -25,13 +25,12 @@ export interface Problem extends Pick<Failure, 'title' | 'advice' | 'facts'> {
 }
 
 /** Returns the description of a problem: what to do, what became of the other items, and the facts. */
-export const descriptionOf = ({ advice, lists = [], facts }: Problem) =>
+export const descriptionOf = ({ advice, lists = [], facts }: Omit<Problem, 'title'>) =>
 	present([advice, ...lists, facts.join('\n')]).join('\n\n');
 
 /** Returns the problem of a failure after which the service has certainly not acted. */
 export function problemOfFailure(failure: Failure): Problem {
-	const { advice, facts, httpStatus, isAboutAllItems } = failure;
-	const title = titleOf(failure);
+	const { title, advice, facts, httpStatus, isAboutAllItems } = failure;
 	return { title, advice, facts, httpStatus, ...(isAboutAllItems && { scope: 'all items' }) };
 }
 
@@ -59,12 +58,9 @@ export function uncertain(problem: Omit<Problem, 'advice'>, job: NamedJob | unde
  * drops the `cause`.
  */
 export class ServiceError extends ExecutionBaseError {
-	constructor(
-		readonly failure: Failure,
-		readonly problem = problemOfFailure(failure),
-	) {
-		super(asTitle(problem.title), { level: 'warning' });
-		this.description = asPlainText(descriptionOf(problem));
+	constructor(readonly failure: Failure) {
+		super(asTitle(failure.title), { level: 'warning' });
+		this.description = asPlainText(descriptionOf(failure));
 		this.context = { failure };
 	}
 }
@@ -99,7 +95,7 @@ export function problemOfCall(
 
 /** Returns the problem behind any error. */
 export function problemOf(cause: unknown): Problem {
-	if (cause instanceof ServiceError) return cause.problem;
+	if (cause instanceof ServiceError) return problemOfFailure(cause.failure);
 	const error: { message: string; description?: unknown } =
 		cause instanceof Error ? cause : { message: String(cause) };
 	const advice = typeof error.description === 'string' ? error.description : '';
@@ -149,7 +145,7 @@ const NO_NODE: INode = {
  * title, since the test shows nothing else. n8n passes a NodeApiError on as it is. It makes one of any other error, and
  * replaces its title if it finds the name of a system error in it.
  */
-export function credentialErrorOf({ title, advice, facts, httpStatus = null }: Problem) {
+export function credentialErrorOf({ title, advice, facts, httpStatus }: Failure) {
 	const text = [`${title.replace(/\.$/, '')}.`, advice, ...facts].join(' ');
 	const problem = { title: text, advice: '', facts: [], httpStatus };
 	// Without a node, n8n's editor takes the node that was executed.

@@ -1,8 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../json';
 import { present } from '../../texts';
 import type { ServiceRequest } from '../request';
-import type { Consequence } from '../retry/facts';
-import { consequenceOf } from '../retry/policy';
+import { type Consequence, consequenceOf } from '../policy';
 import { addressOf, type Failure, failureOf, waitFacts } from './failure';
 import { type Answer, lettersAndDigitsOf, saidIn, saysFailed } from './said';
 import type { Secrets } from './secrets';
@@ -35,10 +34,10 @@ export function resultOf<Body>(
 		...waitFacts(consequence.retryAfterMs),
 		`${addressOf(request, baseUrl)} was answered with HTTP ${status}.`,
 	]);
-	const texts = textsOf(answer, consequence, request, { baseUrl, location });
-	const isInTitle = lettersAndDigitsOf(texts.title).includes(lettersAndDigitsOf(words));
-	const rest = { words: isInTitle ? '' : words, facts, httpStatus: status };
-	return { failure: failureOf({ ...consequence, ...texts, ...rest }) };
+	const { title: what, advice } = textsOf(answer, consequence, request, { baseUrl, location });
+	const isInTitle = lettersAndDigitsOf(what).includes(lettersAndDigitsOf(words));
+	const title = present([what, !isInTitle && words]).join(': ');
+	return { failure: failureOf({ ...consequence, title, advice, facts, httpStatus: status }) };
 }
 
 /** The number of characters at the start of a text by which a web page is recognised, and what may precede its tags. */

@@ -1,7 +1,7 @@
 import { truncate } from '../../texts';
 import type { ServiceRequest, StatusRow } from '../request';
-import type { Consequence } from '../retry/facts';
-import { isIn } from '../retry/policy';
+import { type Consequence, isIn } from '../policy';
+import { throttledTitle } from './failure';
 import type { Answer } from './said';
 
 /** The settings of n8n that name a proxy, as a text for users. Their values may contain a password. */
@@ -42,9 +42,7 @@ export function textsOf(
 	const all: StatusRow[] = [
 		[
 			'400-599',
-			status === 429
-				? 'The service is receiving too many requests'
-				: 'The service asks to try again later',
+			throttledTitle(status),
 			"Try again later. If that doesn't help, ask the administrator of the service.",
 			condition === 'throttled',
 		],

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../json';
 import { MAX, present, truncate } from '../../texts';
-import type { Condition } from '../retry/facts';
+import type { Condition } from '../policy';
 import { cancelled, type Failure, failureOf, timedOut } from './failure';
 import type { Secrets } from './secrets';
 import { PROXIES } from './statuses';
@@ -26,19 +26,19 @@ const unsentTo = (service: string): UnsentRow[] => [
 		// n8n doesn't allow the address, by a field of the credential or by the setting of its administrator
 		// (credential-domain-restrictions.js and @n8n/backend-network, SsrfBlocked…Error).
 		/^Domain not allowed\b|^No allowed domains specified\b|^The request was blocked because .*\brestricted\b/,
-		'unknown',
+		'noOutcome',
 		`n8n doesn't allow requests to ${service}`,
 		"Add the service's host to 'Allowed Domains' in the credential, below 'Allowed HTTP Request Domains', or ask the administrator of this n8n to allow its address (N8N_SSRF_ALLOWED_HOSTNAMES).",
 	],
 	[
 		/\b(?:CERT_[A-Z_]+|[A-Z_]*SELF_SIGNED_CERT[A-Z_]*|UNABLE_TO_[A-Z_]+|ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH|self[- ]signed certificate|unable to (?:verify the first|get (?:local )?issuer) certificate|certificate has expired|certificate is not yet valid|certificate's altnames)/,
-		'unknown',
+		'noOutcome',
 		`The certificate of ${service} isn't trusted`,
 		"Have the certificate renewed if it has expired, use a host name that it is for as the 'Base URL', or make n8n trust its issuer (NODE_EXTRA_CA_CERTS). If you accept the risk, turn on 'Ignore SSL Issues (Insecure)' in the credential.",
 	],
 	[
 		/\bwrite EPROTO\b/,
-		'unknown',
+		'noOutcome',
 		`No secure connection to ${service} is possible`,
 		"Check whether the 'Base URL' in the credential should start with http:// instead of https://. If https:// is right, ask the administrator of the service which versions of TLS it offers.",
 	],
@@ -90,8 +90,7 @@ export function failureFromError(
 			"Choose a credential in this node, or open the one that is chosen and save it again. If it contains expressions, correct them; whether they may use $env is decided by the administrator of this n8n (N8N_BLOCK_ENV_ACCESS_IN_NODE). If that doesn't help, try again later.";
 		return failureOf({
 			condition: 'n8nFailed',
-			words: shown(message),
-			title: "n8n can't use this node's credential",
+			title: present(["n8n can't use this node's credential", shown(message)]).join(': '),
 			advice: present([isText(description) && description, advice]).join(' '),
 		});
 	}

@@ -1,6 +1,5 @@
-import { type Consequence, NO_ANSWER, NOTHING_KNOWN } from '../retry/facts';
-import { RETRY } from '../retry/policy';
-import { backoffMs } from '../timers';
+import { type Consequence, NO_ANSWER, NOTHING_KNOWN, RETRY } from '../policy';
+import { backoffMs, MEMORY_MS } from '../timers';
 import type { ExecutionQueue, LimitedRequest } from './queue';
 
 /*
@@ -193,7 +192,7 @@ export class CircuitBreaker {
 		const hasGivenUp = uncertainProbes >= MAX_UNCERTAIN_PROBES && now < failedAt + GIVEN_UP_MS;
 		if (hasGivenUp || pausedUntil > now + patienceMs) return true;
 		if (!isOpen || runStartedAt > failedAt) return false;
-		const isFirstContact = this.isUnreachable && now > this.answeredAt + RETRY.memoryMs;
+		const isFirstContact = this.isUnreachable && now > this.answeredAt + MEMORY_MS;
 		if (isInEditor && isFirstContact && failures - 1 > maxRetries) return true;
 		return pausedUntil >= this.waitsSince(request) + patienceMs;
 	}

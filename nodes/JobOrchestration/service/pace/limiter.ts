@@ -1,5 +1,5 @@
 import { type Failure, notSent, toolCallOver } from '../errors/failure';
-import { ANSWERED, ANSWERS, type Consequence } from '../retry/facts';
+import { ANSWERED, ANSWERS, type Consequence } from '../policy';
 import { onAbort, realClock } from '../timers';
 import { CircuitBreaker } from './circuitBreaker';
 import { ConcurrencyLimit, MAX_LIMIT, RateLimit } from './limits';

@@ -1,5 +1,4 @@
-import { type Consequence, NO_ANSWER } from '../retry/facts';
-import { RETRY } from '../retry/policy';
+import { type Consequence, NO_ANSWER, RETRY } from '../policy';
 
 /**
  * The initial concurrency limit, in requests in flight. Measured with 5: 15 items that are always throttled delay the

@@ -1,5 +1,5 @@
 import { cancelled, type Failure } from '../errors/failure';
-import { NOTHING_KNOWN, type Resend } from '../retry/facts';
+import { NOTHING_KNOWN, type Resend } from '../policy';
 import type { AccountLimiter } from './limiter';
 import type { Denial, LimitedRequest } from './queue';
 

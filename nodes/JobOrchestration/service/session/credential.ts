@@ -8,8 +8,8 @@ import type {
 import { credentialErrorOf, ServiceError } from '../errors/problem';
 import { failureFromError } from '../errors/thrown';
 import { timeoutSignal, unlessAborted, wait } from '../timers';
-import { login, type TokenResult } from './http';
-import { newTokens } from './otherNodes';
+import { sendLogin, type TokenResult } from './http';
+import { tokenFinders } from './otherNodes';
 import { type Session, sessionOf } from './session';
 import type { N8nAccess } from './tokenSearch';
 
@@ -59,8 +59,8 @@ export async function readCredential(
 		const patience = new AbortController();
 		// n8n calls `newToken` only if the credential has no token.
 		const data = { ...credentials, accessToken: '' };
-		newTokens.set(data, async (helpers) => {
-			result = await login(helpers, session, stop);
+		tokenFinders.set(data, async (helpers) => {
+			result = await sendLogin(helpers, session, stop);
 			void wait(STORED_WITHIN_MS).then(() => patience.abort());
 			if ('failure' in result) return {};
 			// n8n up to 2.20 stores this whole object with the token. Outdated values would undo a later edit.
@@ -91,9 +91,9 @@ export async function newToken(
 	this: IHttpRequestHelper,
 	credentials: ICredentialDataDecryptedObject,
 ): Promise<{ accessToken?: string }> {
-	const find = newTokens.get(credentials);
-	if (find === undefined) return {};
-	return await find(this.helpers).catch((error: unknown) => {
-		throw error instanceof ServiceError ? credentialErrorOf(error.problem) : error;
+	const findToken = tokenFinders.get(credentials);
+	if (findToken === undefined) return {};
+	return await findToken(this.helpers).catch((error: unknown) => {
+		throw error instanceof ServiceError ? credentialErrorOf(error.failure) : error;
 	});
 }

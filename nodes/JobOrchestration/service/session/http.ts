@@ -6,7 +6,7 @@ import { type Result, resultOf } from '../errors/result';
 import type { Secrets } from '../errors/secrets';
 import { failureFromError } from '../errors/thrown';
 import type { ServiceRequest } from '../request';
-import { RETRY } from '../retry/policy';
+import { RETRY } from '../policy';
 import { timeoutSignal, unlessAborted } from '../timers';
 import type { Account } from './account';
 
@@ -101,11 +101,11 @@ export function signed(options: HttpOptions, { ignoreSslIssues }: Account, token
 export type TokenResult = { token: string } | { failure: Failure };
 
 /**
- * Logs in.
+ * Sends a login.
  *
  * @param stop asked directly before the login is sent. Returns why it must not be sent, if so
  */
-export async function login(
+export async function sendLogin(
 	helpers: Helpers,
 	sender: Parameters<typeof sendOnce>[1],
 	stop?: () => Failure | undefined,
@@ -129,7 +129,7 @@ const LOGIN_TIMEOUT_MS = 60_000;
  */
 function ofLogin(failure: Failure): Failure {
 	const own = failure.condition === 'broken' ? 'unreachable' : failure.condition;
-	const condition = RETRY.untilPatienceEnds.includes(own) ? own : 'unknown';
+	const condition = RETRY.untilPatienceEnds.includes(own) ? own : 'noOutcome';
 	const consequence = { condition, mayHaveActed: false, token: undefined } as const;
 	return { ...failure, ...consequence, isAboutAllItems: true, ofLogin: true };
 }

@@ -2,10 +2,10 @@ import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 
 import { HEALTH_CHECK, LIST_OF_TEST } from '../calls/clusters';
 import { failureOf } from '../errors/failure';
-import { problemOfFailure, ServiceError } from '../errors/problem';
+import { ServiceError } from '../errors/problem';
 import { isWithin } from '../timers';
 import { addressForToken } from './account';
-import { type Helpers, type HttpOptions, login, sendOnce, signed } from './http';
+import { type Helpers, type HttpOptions, sendLogin, sendOnce, signed } from './http';
 import { type Session, sessionOf } from './session';
 
 /*
@@ -16,28 +16,25 @@ import { type Session, sessionOf } from './session';
 const REJECTED_WITHIN_MS = 10_000;
 
 /**
- * Returns the token for n8n to store in the credential, or an empty object if the stored one must not be replaced.
- *
- * @throws ServiceError if the login failed
+ * For each request, the function that finds the token for n8n to store, or returns an empty object if the stored token
+ * must not be replaced. It throws a ServiceError if the login fails. The key is the request's credentials object. n8n asks
+ * for a token if none is stored, for the test of a credential, and after any error of its HTTP Request node. If it gets a
+ * token after an error, it sends the request again, even a POST. It therefore gets one only if a health check with the
+ * current token is answered with a 401. Without an entry, n8n gets no token: it isn't known what the request is.
  */
-type NewToken = (helpers: Helpers) => Promise<{ accessToken?: string }>;
-
-/**
- * What n8n gets when it asks for a token, by the credentials object, which identifies the request. n8n asks for a token
- * if none is stored, for the test of a credential, and after any error of its HTTP Request node, whose request it sends
- * again if it gets one, even a POST. After an error, it therefore gets one only if a health check with the current token is
- * answered with a 401. As long as it isn't known what the request is, there is no entry, and n8n gets no token.
- */
-export const newTokens = new WeakMap<object, NewToken>();
+export const tokenFinders = new WeakMap<
+	object,
+	(helpers: Helpers) => Promise<{ accessToken?: string }>
+>();
 
 /** The request of n8n's test of the credential. `withToken` recognises it, since the test always logs in. */
 export const testRequest = { url: HEALTH_CHECK.path, qs: HEALTH_CHECK.qs ?? {} } as const;
 
 /** Finds a token for another node's request. The test of a credential always logs in. */
-async function newToken(helpers: Helpers, session: Session, isTest: boolean): ReturnType<NewToken> {
+async function findToken(helpers: Helpers, session: Session, isTest: boolean) {
 	const { search, tokens } = session;
 	const { newest, hasRecentLogin } = tokens;
-	const access = { helpers, logIn: async () => await login(helpers, session) };
+	const access = { helpers, logIn: async () => await sendLogin(helpers, session) };
 	const unlimited = { timeout: Infinity, runEndsAt: Infinity, patienceMs: undefined };
 	const find = async () => await search.find({ ...unlimited, access, since: Date.now() });
 	// Unless this process has just logged in, the newest token may have expired.
@@ -58,10 +55,9 @@ async function newToken(helpers: Helpers, session: Session, isTest: boolean): Re
 async function testToken(helpers: Helpers, session: Session, token: string): Promise<void> {
 	const listed = await sendOnce(helpers, session, LIST_OF_TEST, { token });
 	if ('body' in listed) return;
-	const problem = problemOfFailure(listed.failure);
-	const [first = '', ...rest] = problem.title;
+	const [first = '', ...rest] = listed.failure.title;
 	const title = `The login works, but ${first.toLowerCase()}${rest.join('')}`;
-	throw new ServiceError(listed.failure, { ...problem, title });
+	throw new ServiceError({ ...listed.failure, title });
 }
 
 /**
@@ -94,23 +90,23 @@ export async function withToken(
 	const { account, tokens } = session;
 	const { accessToken } = credentials;
 	const isTest = isOfTest(options);
-	const isFirst = !newTokens.has(credentials);
+	const isFirst = !tokenFinders.has(credentials);
 	// For a request that is refused, n8n gets no token.
-	newTokens.delete(credentials);
+	tokenFinders.delete(credentials);
 	const url = addressForToken(options, account.baseUrl);
 	const token = tokens.fromStored(accessToken);
 	if (token === undefined || (isTest && isFirst)) {
-		newTokens.set(credentials, async (helpers) => await newToken(helpers, session, isTest));
+		tokenFinders.set(credentials, async (helpers) => await findToken(helpers, session, isTest));
 		throw noTokenError();
 	}
 	// A request that fails later was not rejected for its token, and may have been acted on. The limit is lower than the
 	// request's own time limit, whose timer may fire early.
 	const patienceMs = Math.min(0.9 * (options.timeout ?? Infinity), REJECTED_WITHIN_MS);
 	const signedAt = Date.now();
-	newTokens.set(credentials, async (helpers) => {
+	tokenFinders.set(credentials, async (helpers) => {
 		const mayBeRejected = isWithin(patienceMs, signedAt);
 		const needsToken = mayBeRejected && (await isRejected(accessToken, helpers, session));
-		return needsToken ? await newToken(helpers, session, isTest) : {};
+		return needsToken ? await findToken(helpers, session, isTest) : {};
 	});
 	return signed({ ...options, url }, account, token);
 }

@@ -8,8 +8,8 @@ import type { Failure } from '../errors/failure';
 import { Secrets } from '../errors/secrets';
 import { AccountLimiter } from '../pace/limiter';
 import type { ServiceRequest } from '../request';
-import { mayRepeat, RETRY } from '../retry/policy';
-import { wait } from '../timers';
+import { mayRepeat } from '../policy';
+import { MEMORY_MS, wait } from '../timers';
 import { type Account, accountOf } from './account';
 import { sendOnce, type TokenResult } from './http';
 import { Tokens } from './tokens';
@@ -92,7 +92,7 @@ export class Session {
 		const { tokens } = this;
 		if (tokens.newest !== undefined && !tokens.isSuspect) return { token: tokens.newest };
 		const found = await this.search.find(options);
-		const isStopped = 'failure' in found && found.failure.condition === 'unknown';
+		const isStopped = 'failure' in found && found.failure.condition === 'noOutcome';
 		if (tokens.newest === undefined || (isStopped && !found.failure.ofLogin)) return found;
 		// If no other token is found in time, the suspect one stays in use.
 		tokens.isSuspect = false;
@@ -162,7 +162,7 @@ export function sessionOf(credentials: ICredentialDataDecryptedObject): Session 
 	const account = accountOf(credentials);
 	const key = createHash('sha256').update(JSON.stringify(account)).digest('base64');
 	for (const [oldKey, { usedAt }] of sessions) {
-		if (now >= usedAt + RETRY.memoryMs) sessions.delete(oldKey);
+		if (now >= usedAt + MEMORY_MS) sessions.delete(oldKey);
 	}
 	const session = sessions.get(key) ?? new Session(account);
 	session.usedAt = now;

@@ -3,7 +3,7 @@ import { cancelled, type Failure, failureOf, toolCallOver } from '../errors/fail
 import type { Result } from '../errors/result';
 import { failureFromError } from '../errors/thrown';
 import type { ClientRun, RequestOptions } from '../request';
-import { isIn, mayResend } from '../retry/policy';
+import { isIn, mayResend } from '../policy';
 import { isWithin, timeoutSignal, unlessAborted, wait } from '../timers';
 import { type Helpers, loginTimedOut, sendOnce, type TokenResult } from './http';
 import type { Tokens } from './tokens';

@@ -1,6 +1,6 @@
 import type { Failure } from '../errors/failure';
 import type { Secrets } from '../errors/secrets';
-import { mayResend } from '../retry/policy';
+import { mayResend } from '../policy';
 import { isWithin } from '../timers';
 import { type Account, hashOf, tokenOf } from './account';
 import type { TokenResult } from './http';

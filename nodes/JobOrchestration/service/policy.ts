@@ -1,12 +1,74 @@
-import { backoffMs } from '../timers';
-import type { CallState, Condition, Consequence, Reason, Resend } from './facts';
+import type { ClientRun, RequestOptions } from './request';
+import { backoffMs } from './timers';
+
+/** What the outcome of a request says about the service. */
+export type Condition =
+	/** The service responded: as expected, with another success, with a redirect (304, 307, 308) or with a refusal. */
+	| 'answered'
+	/** The service asks the client to send the request later. */
+	| 'throttled'
+	/** The service responded that it failed. */
+	| 'failed'
+	/** A proxy responded that it got no response from the service. */
+	| 'unavailable'
+	/** The service responded, but the response doesn't show what the service did. */
+	| 'unclear'
+	/** No connection was made, or it broke while the node logged in. */
+	| 'unreachable'
+	/** The connection broke before the response was complete. */
+	| 'broken'
+	/** No response arrived in time. */
+	| 'timedOut'
+	/** n8n failed before it sent the request. */
+	| 'n8nFailed'
+	/** Nothing is known about the service, because the request was not sent, or was cancelled. */
+	| 'noOutcome';
+
+/** The conclusions that follow from the outcome of a request. */
+export interface Consequence {
+	condition: Condition;
+	/**
+	 * Whether the service may have acted on the request without saying so. It is false only if the service certainly
+	 * hasn't.
+	 */
+	mayHaveActed: boolean;
+	/**
+	 * Set if the status code says that the request succeeded. A call that isn't idempotent is then never sent again, even
+	 * if the body says that the service refused it.
+	 */
+	isSuccess?: true;
+	/**
+	 * `rejected` if the response says that the service doesn't accept the token; `suspect` if the request may have failed
+	 * because the service doesn't accept it.
+	 */
+	token?: 'rejected' | 'suspect' | undefined;
+	/** The wait that the service asks for, in milliseconds; undefined if it asks for none. */
+	retryAfterMs?: number | undefined;
+	/** Set if the failure concerns the credential or the connection, so that it would affect every item. */
+	isAboutAllItems?: true;
+}
+
+/**
+ * The outcome of a request to which the service responded. It has certainly not acted on the request without saying so.
+ */
+export const ANSWERED: Consequence = { condition: 'answered', mayHaveActed: false };
+
+/** The conditions in which the service itself gave no response, so it isn't known whether it is still running. */
+export const NO_ANSWER: Condition[] = ['unreachable', 'broken', 'timedOut', 'unavailable'];
+/**
+ * The conditions in which the service itself gave a response that doesn't ask for a wait. As the response to a health
+ * check, each shows that the service is there, even if it failed to list the work clusters or isn't allowed to.
+ */
+export const ANSWERS: Condition[] = ['answered', 'unclear', 'failed'];
+/** The conditions that say nothing about the service. */
+export const NOTHING_KNOWN: Condition[] = ['noOutcome', 'n8nFailed'];
 
 /**
  * The rules for sending a failed call again. A call that isn't idempotent is sent again only if the service certainly
  * hasn't acted on it.
  */
 export const RETRY = {
-	/** The meanings of unexpected responses. The first entry that lists the status code applies, or else `OTHERWISE`. */
+	/** What follows from unexpected responses. The first entry that lists the status code applies, or else `OTHERWISE`. */
 	statuses: [
 		['429', { condition: 'throttled', mayHaveActed: false }],
 		['401', { condition: 'answered', mayHaveActed: false, token: 'rejected' }],
@@ -17,7 +79,7 @@ export const RETRY = {
 		['307 308 400-498', { condition: 'answered', mayHaveActed: false, token: 'suspect' }],
 		['502-504 520-599', { condition: 'unavailable', mayHaveActed: true }],
 		['200-299', { condition: 'answered', mayHaveActed: true, isSuccess: true, token: 'suspect' }],
-	] as Array<[statuses: string, means: Consequence]>,
+	] as Array<[statuses: string, consequence: Consequence]>,
 	/**
 	 * With a Retry-After, these status codes mean that the service hasn't acted on the request. They don't if the body
 	 * may be a web page, because a web page comes from a proxy.
@@ -46,21 +108,10 @@ export const RETRY = {
 	 */
 	patienceIfOthersAreAnsweredMs: 240_000,
 	/**
-	 * The time after which a call of a tool sends no more requests, in milliseconds. It covers all tries of Retry On
-	 * Fail. MCP clients usually give up a call after a minute, and call again.
-	 */
-	toolLimitMs: 45_000,
-	/**
 	 * The longest backoff while the service accepts no calls, and the longest Retry-After that all calls of the account
 	 * wait for, in milliseconds.
 	 */
 	sharedMs: 5_000,
-	/**
-	 * How long it is remembered that the service has answered, and what has been learnt about it, in milliseconds.
-	 * Measured with one minute: the next batch sends 50 requests again instead of 16 to a service that accepts two
-	 * requests per second.
-	 */
-	memoryMs: 3_600_000,
 	/**
 	 * The maximum number of times that a call is sent again is this number plus Max Request Retries. Of 343,000 simulated
 	 * calls, none needed more than 30.
@@ -74,8 +125,8 @@ export const isIn = (ranges: string, status: number) =>
 	ranges.split(' ').some((range) => +range.slice(0, 3) <= status && status <= +range.slice(-3));
 
 /**
- * Returns what an unexpected response means. A login has no side effects, so each Retry-After but that of a 401 counts
- * as throttling, unless the body may be a web page.
+ * Returns what follows from an unexpected response. A login has no side effects, so each Retry-After but that of a 401
+ * counts as throttling, unless the body may be a web page.
  *
  * @param answer the response. `mayBePage` says whether its body may be a web page or a part of one, judging by its text
  * or its content type
@@ -88,8 +139,8 @@ export function consequenceOf(
 	const canWait = isLogin ? status !== 401 : isIn(RETRY.throttledIfRetryAfter, status);
 	if (canWait && !mayBePage && retryAfterMs !== undefined)
 		return { condition: 'throttled', mayHaveActed: false, retryAfterMs };
-	const means = RETRY.statuses.find(([list]) => isIn(list, status))?.[1] ?? OTHERWISE;
-	return { ...means, retryAfterMs };
+	const consequence = RETRY.statuses.find(([list]) => isIn(list, status))?.[1] ?? OTHERWISE;
+	return { ...consequence, retryAfterMs };
 }
 
 /** Decides whether a call may be sent twice, since it is idempotent or the service certainly hasn't acted on it. */
@@ -101,6 +152,29 @@ export const mayResend = (failure: Consequence, isIdempotent: boolean) =>
 	[...RETRY.untilPatienceEnds, ...RETRY.upToMaxRetries].includes(failure.condition) &&
 	mayRepeat(failure, isIdempotent);
 
+/** Why a call is sent again, and after how many milliseconds. The rate limiter may delay it further. */
+export interface Resend {
+	/**
+	 * `failure` if the request failed, and the call may be repeated up to Max Request Retries times; `wait` if the service
+	 * accepted no request, or not this one, and the call waits until it does.
+	 */
+	because: 'failure' | 'wait';
+	afterMs: number;
+}
+
+/** The facts about a call whose last attempt has failed. */
+export interface CallState extends Pick<RequestOptions & ClientRun, 'maxRetries' | 'patienceMs'> {
+	isIdempotent: boolean;
+	/** How often the call was sent again, by reason. */
+	resends: Readonly<Record<Resend['because'], number>>;
+	/** How long the call has slept for the reason `wait`, in milliseconds. */
+	waitedMs: number;
+	/** How long the run of the call may still send requests, in milliseconds; Infinity if the run has no time limit. */
+	remainingMs: number;
+	/** Whether the service has answered other requests since it last throttled this call. */
+	othersAreAnswered: boolean;
+}
+
 /**
  * Decides whether a call is sent again after a failed attempt; undefined if it fails. It has no side effects, and its
  * decision depends on nothing but the arguments and, for the length of a backoff, on chance.
@@ -108,7 +182,7 @@ export const mayResend = (failure: Consequence, isIdempotent: boolean) =>
 export function next(failure: Consequence, call: CallState): Resend | undefined {
 	const { condition, retryAfterMs = 0 } = failure;
 	const { isIdempotent, maxRetries, othersAreAnswered, resends, waitedMs } = call;
-	const again = (because: Reason, maxMs: number): Resend | undefined => {
+	const again = (because: Resend['because'], maxMs: number): Resend | undefined => {
 		const backoff = backoffMs(resends[because], { ...RETRY.backoff, maxMs });
 		const afterMs = Math.max(backoff, retryAfterMs);
 		return afterMs < call.remainingMs ? { because, afterMs } : undefined;
