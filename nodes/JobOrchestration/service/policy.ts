@@ -48,9 +48,7 @@ export interface Consequence {
 	isAboutAllItems?: true;
 }
 
-/**
- * The outcome of a request to which the service responded. It has certainly not acted on the request without saying so.
- */
+/** The outcome of a request that the service has answered, and has certainly not acted on without saying so. */
 export const ANSWERED: Consequence = { condition: 'answered', mayHaveActed: false };
 
 /** The conditions in which the service itself gave no response, so it isn't known whether it is still running. */

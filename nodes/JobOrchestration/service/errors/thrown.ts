@@ -8,14 +8,14 @@ import { PROXIES } from './statuses';
 /** The number of characters of an error's text that are searched. In a longer text, a pattern could take seconds. */
 const MAX_TEXT = 1_000;
 
-type UnsentRow = [pattern: RegExp, condition: Condition, title: string, advice: string];
-
 /**
  * The failures that keep a request from being sent, by patterns of error codes and texts. n8n 1.x keeps no codes, so
  * the texts that it shows instead (COMMON_ERRORS) are matched, too. EPROTO with "write" means that the request was still
  * waiting for the TLS handshake: what comes later fails a read.
  */
-const unsentTo = (service: string): UnsentRow[] => [
+const unsentTo = (
+	service: string,
+): Array<[pattern: RegExp, condition: Condition, title: string, advice: string]> => [
 	[
 		/^proxy connection ended before receiving CONNECT/i,
 		'unreachable',

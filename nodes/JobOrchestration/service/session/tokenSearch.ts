@@ -59,13 +59,6 @@ export async function within<Value>(options: AttemptOptions, work: Promise<Value
 	}));
 }
 
-/**
- * Whether a 401 has rejected the newest token. If this is only possible, because the 401 may be the request's own, a
- * health check with the token comes before a login. Undefined if there was no 401: the token then stays in use until
- * another one is found.
- */
-type Rejection = 'certain' | 'possible' | undefined;
-
 /** Searches for a token for all requests of an account, in n8n's store and by a login, and remembers a failed login. */
 export class TokenSearch {
 	/** The search that is in progress, and the attempts that need its result. */
@@ -82,10 +75,12 @@ export class TokenSearch {
 	 * none of them can wait any longer. A login that has failed while a request waited for its permit has failed for this
 	 * request, too, if there is no token. Never throws.
 	 *
-	 * @param rejection whether a 401 has rejected the newest token. The token is nevertheless the result if the service
-	 * accepts it in a request that is sent from now on
+	 * @param rejection whether a 401 has rejected the newest token. If this is only possible, because the 401 may be the
+	 * request's own, a health check with the token comes before a login. Undefined if there was no 401: the token then
+	 * stays in use until another one is found. The token is the result if the service accepts it in a request that is sent
+	 * from now on
 	 */
-	async find(options: AttemptOptions, rejection?: Rejection): Promise<TokenResult> {
+	async find(options: AttemptOptions, rejection?: 'certain' | 'possible'): Promise<TokenResult> {
 		const { failedLogin, newest } = this.tokens;
 		const hasFailedSince = isWithin(Date.now() - options.since, failedLogin?.at);
 		if (!this.search && newest === undefined && failedLogin && hasFailedSince) return failedLogin;
@@ -99,7 +94,7 @@ export class TokenSearch {
 		return await within(options, this.search);
 	}
 
-	private async findForAll(access: N8nAccess, rejection: Rejection): Promise<TokenResult> {
+	private async findForAll(access: N8nAccess, rejection?: 'certain' | 'possible') {
 		const { tokens } = this;
 		const { newest: old } = tokens;
 		const startedAt = performance.now();
