@@ -1,28 +1,37 @@
 import type { ClientRun, RequestOptions } from './request';
 import { backoffMs } from './timers';
 
-/** What the outcome of a request says about the service. */
-export type Condition =
+/**
+ * What the outcome of a request says about the service: from whom it comes, and why a call is then sent again, if it may
+ * be (`mayRepeat`).
+ *
+ * - `wait`: The service accepts no request, or not this one. The call waits until it does or its patience ends.
+ * - `failure`: The request failed. The call is repeated up to Max Request Retries times.
+ */
+export const CONDITIONS = {
 	/** The service responded: as expected, with another success, with a redirect (304, 307, 308) or with a refusal. */
-	| 'answered'
+	answered: { from: 'service', resend: undefined },
 	/** The service asks the client to send the request later. */
-	| 'throttled'
+	throttled: { from: 'service', resend: 'wait' },
 	/** The service responded that it failed. */
-	| 'failed'
-	/** A proxy responded that it got no response from the service. */
-	| 'unavailable'
+	failed: { from: 'service', resend: 'failure' },
 	/** The service responded, but the response doesn't show what the service did. */
-	| 'unclear'
+	unclear: { from: 'service', resend: undefined },
+	/** A proxy responded that it got no response from the service. */
+	unavailable: { from: 'proxy', resend: 'wait' },
 	/** No connection was made, or it broke while the node logged in. */
-	| 'unreachable'
+	unreachable: { from: 'nobody', resend: 'wait' },
 	/** The connection broke before the response was complete. */
-	| 'broken'
+	broken: { from: 'nobody', resend: 'failure' },
 	/** No response arrived in time. */
-	| 'timedOut'
+	timedOut: { from: 'nobody', resend: 'failure' },
 	/** n8n failed before it sent the request. */
-	| 'n8nFailed'
+	n8nFailed: { from: 'n8n', resend: 'failure' },
 	/** Nothing is known about the service, because the request was not sent, or was cancelled. */
-	| 'noOutcome';
+	noOutcome: { from: 'n8n', resend: undefined },
+} as const;
+
+export type Condition = keyof typeof CONDITIONS;
 
 /** The conclusions that follow from the outcome of a request. */
 export interface Consequence {
@@ -51,16 +60,6 @@ export interface Consequence {
 /** The outcome of a request that the service has answered, and has certainly not acted on without saying so. */
 export const ANSWERED: Consequence = { condition: 'answered', mayHaveActed: false };
 
-/** The conditions in which the service itself gave no response, so it isn't known whether it is still running. */
-export const NO_ANSWER: Condition[] = ['unreachable', 'broken', 'timedOut', 'unavailable'];
-/**
- * The conditions in which the service itself gave a response that doesn't ask for a wait. As the response to a health
- * check, each shows that the service is there, even if it failed to list the work clusters or isn't allowed to.
- */
-export const ANSWERS: Condition[] = ['answered', 'unclear', 'failed'];
-/** The conditions that say nothing about the service. */
-export const NOTHING_KNOWN: Condition[] = ['noOutcome', 'n8nFailed'];
-
 /**
  * The rules for sending a failed call again. A call that isn't idempotent is sent again only if the service certainly
  * hasn't acted on it.
@@ -83,13 +82,6 @@ export const RETRY = {
 	 * may be a web page, because a web page comes from a proxy.
 	 */
 	throttledIfRetryAfter: '400 402-499 503',
-	/**
-	 * The conditions in which the service doesn't accept a call. If the call may be sent again (`mayResend`), it is sent
-	 * after a backoff until its patience is exhausted.
-	 */
-	untilPatienceEnds: ['unreachable', 'unavailable', 'throttled'] as Condition[],
-	/** The conditions after which such a call is sent again after a backoff, up to Max Request Retries times. */
-	upToMaxRetries: ['failed', 'broken', 'timedOut', 'n8nFailed'] as Condition[],
 	/**
 	 * The backoff, in milliseconds, which doubles each time and is reduced by a random share of up to `jitter`. A
 	 * Retry-After replaces the backoff if it is longer.
@@ -147,15 +139,10 @@ export const mayRepeat = ({ mayHaveActed, isSuccess }: Consequence, isIdempotent
 
 /** Decides whether a failed call may be sent again in another attempt. */
 export const mayResend = (failure: Consequence, isIdempotent: boolean) =>
-	[...RETRY.untilPatienceEnds, ...RETRY.upToMaxRetries].includes(failure.condition) &&
-	mayRepeat(failure, isIdempotent);
+	CONDITIONS[failure.condition].resend !== undefined && mayRepeat(failure, isIdempotent);
 
 /** Why a call is sent again, and after how many milliseconds. The rate limiter may delay it further. */
 export interface Resend {
-	/**
-	 * `failure` if the request failed, and the call may be repeated up to Max Request Retries times; `wait` if the service
-	 * accepted no request, or not this one, and the call waits until it does.
-	 */
 	because: 'failure' | 'wait';
 	afterMs: number;
 }
@@ -190,7 +177,7 @@ export function next(failure: Consequence, call: CallState): Resend | undefined 
 	if (!mayResend(failure, isIdempotent)) return undefined;
 	const { patienceMs = RETRY.patienceMs } = call;
 	const mostMs = othersAreAnswered ? RETRY.patienceIfOthersAreAnsweredMs : patienceMs;
-	if (RETRY.upToMaxRetries.includes(condition)) {
+	if (CONDITIONS[condition].resend === 'failure') {
 		const mayRetry = resends.failure < maxRetries && retryAfterMs <= mostMs;
 		return mayRetry ? again('failure', RETRY.backoff.maxMs) : undefined;
 	}

@@ -52,8 +52,8 @@ export interface ServiceRequest<Body> {
 /** The options for sending a request. */
 export interface RequestOptions {
 	/**
-	 * Maximum number of resends after the failures in `RETRY.upToMaxRetries`, and of probes of a run in the editor if the
-	 * service can't be reached and hasn't answered for an hour.
+	 * Maximum number of resends because of a failure (`CONDITIONS` in policy.ts), and of probes of a run in the editor if
+	 * the service can't be reached and hasn't answered for an hour.
 	 */
 	maxRetries: number;
 	/**

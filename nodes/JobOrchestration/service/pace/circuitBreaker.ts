@@ -1,4 +1,4 @@
-import { type Consequence, NO_ANSWER, NOTHING_KNOWN, RETRY } from '../policy';
+import { CONDITIONS, type Consequence, RETRY } from '../policy';
 import { backoffMs, MEMORY_MS } from '../timers';
 import type { ExecutionQueue, LimitedRequest } from './queue';
 
@@ -131,13 +131,13 @@ export class CircuitBreaker {
 		const isLongForAll = isLong && isAboutAllItems === true;
 		if (!isLong || isLongForAll) this.pausedUntil = Math.max(this.pausedUntil, now + retryAfterMs);
 		// What started before the circuit breaker opened says nothing new.
-		const counts = (!this.isOpen || request.isProbe) && !NOTHING_KNOWN.includes(condition);
+		const { from } = CONDITIONS[condition];
+		const counts = (!this.isOpen || request.isProbe) && from !== 'n8n';
 		if (counts) {
-			const gotNothing = NO_ANSWER.includes(condition) && condition !== 'unavailable';
-			const isSilent = gotNothing && this.answeredAt <= (request.startedAt + now) / 2;
+			const isSilent = from === 'nobody' && this.answeredAt <= (request.startedAt + now) / 2;
 			const least = request.isProbe || isSilent || isLongForAll ? 2 : 0;
 			this.failures = Math.max(this.failures + 1, least);
-			if (this.isOpen || NO_ANSWER.includes(condition)) this.failedAt = now;
+			if (this.isOpen || from !== 'service') this.failedAt = now;
 		}
 		if (this.isOpen && mayHaveActed) this.uncertain ??= uncertainSince(now);
 		if (counts && this.isOpen) this.backOff(request, consequence, now);

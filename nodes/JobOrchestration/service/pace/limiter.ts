@@ -1,5 +1,5 @@
 import { type Failure, notSent, toolCallOver } from '../errors/failure';
-import { ANSWERED, ANSWERS, type Consequence } from '../policy';
+import { ANSWERED, CONDITIONS } from '../policy';
 import { onAbort, realClock } from '../timers';
 import { CircuitBreaker } from './circuitBreaker';
 import { ConcurrencyLimit, MAX_LIMIT, RateLimit } from './limits';
@@ -92,9 +92,10 @@ export class AccountLimiter {
 	release(request: LimitedRequest, failure?: Failure, sleepMs = Infinity): void {
 		const { queue, options, startedAt, isProbe } = request;
 		// Any answer to a health check shows that the service is there, even if it refuses the request or fails.
-		const isThere = request.isHealthCheck && ANSWERS.includes(failure?.condition ?? 'answered');
-		const consequence: Consequence = isThere ? ANSWERED : (failure ?? ANSWERED);
-		const isThrottled = consequence.condition === 'throttled' && !request.isHealthCheck;
+		const { condition } = failure ?? ANSWERED;
+		const isThere = CONDITIONS[condition].from === 'service' && condition !== 'throttled';
+		const consequence = request.isHealthCheck && isThere ? ANSWERED : (failure ?? ANSWERED);
+		const isThrottled = condition === 'throttled' && !request.isHealthCheck;
 		const now = this.clock.now();
 		request.isThrottledAlone = isThrottled && this.othersAreAnswered(request);
 		if (isThrottled) request.throttledAt = now;

@@ -1,4 +1,4 @@
-import { type Consequence, NO_ANSWER, RETRY } from '../policy';
+import { CONDITIONS, type Consequence, RETRY } from '../policy';
 
 /**
  * The initial concurrency limit, in requests in flight. Measured with 5: 15 items that are always throttled delay the
@@ -116,7 +116,8 @@ export class ConcurrencyLimit {
 	 * flight at the same time lower it only once.
 	 */
 	failed({ condition, mayHaveActed }: Consequence, startedAt: number, now: number): void {
-		if (!mayHaveActed || !NO_ANSWER.includes(condition) || startedAt < this.decreasedAt) return;
+		const isLost = mayHaveActed && ['nobody', 'proxy'].includes(CONDITIONS[condition].from);
+		if (!isLost || startedAt < this.decreasedAt) return;
 		this.decreasedAt = now;
 		this.increase = SLOW_INCREASE;
 		this.value = Math.max(1, DECREASE * this.value);

@@ -1,5 +1,5 @@
 import { cancelled, type Failure } from '../errors/failure';
-import { NOTHING_KNOWN, type Resend } from '../policy';
+import { CONDITIONS, type Resend } from '../policy';
 import type { AccountLimiter } from './limiter';
 import type { Denial, LimitedRequest } from './queue';
 
@@ -24,7 +24,7 @@ export async function withPermit<End extends Ended>(
 		if (!request.isHealthCheck) return await workAndRelease(limiter, request, work);
 		const ended = await workAndRelease(limiter, request, check);
 		if ('denial' in ended) return ended;
-		const isUnsent = 'failure' in ended && NOTHING_KNOWN.includes(ended.failure.condition);
+		const isUnsent = 'failure' in ended && CONDITIONS[ended.failure.condition].from === 'n8n';
 		if (isUnsent) return { denial: ended };
 	}
 }

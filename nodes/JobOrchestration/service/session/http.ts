@@ -6,7 +6,7 @@ import { type Result, resultOf } from '../errors/result';
 import type { Secrets } from '../errors/secrets';
 import { failureFromError } from '../errors/thrown';
 import type { ServiceRequest } from '../request';
-import { RETRY } from '../policy';
+import { CONDITIONS } from '../policy';
 import { timeoutSignal, unlessAborted } from '../timers';
 import type { Account } from './account';
 
@@ -129,7 +129,7 @@ const LOGIN_TIMEOUT_MS = 60_000;
  */
 function ofLogin(failure: Failure): Failure {
 	const own = failure.condition === 'broken' ? 'unreachable' : failure.condition;
-	const condition = RETRY.untilPatienceEnds.includes(own) ? own : 'noOutcome';
+	const condition = CONDITIONS[own].resend === 'wait' ? own : 'noOutcome';
 	const consequence = { condition, mayHaveActed: false, token: undefined } as const;
 	return { ...failure, ...consequence, isAboutAllItems: true, ofLogin: true };
 }
