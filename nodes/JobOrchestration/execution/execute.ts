@@ -3,6 +3,7 @@ import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import type { Outcome } from '../resources/operation';
 import {
 	descriptionOf,
+	jobMayExist,
 	nodeErrorOf,
 	type Problem,
 	problemOf,
@@ -36,18 +37,21 @@ export async function execute(this: IExecuteFunctions): Promise<INodeExecutionDa
 async function runNode(context: IExecuteFunctions): Promise<INodeExecutionData[] | Error> {
 	let run: Run | undefined;
 	// If the error were thrown in spite of Continue, n8n would pass the input items on as if they had succeeded.
-	const failed = (cause: unknown, problem = problemOf(cause)) =>
-		goesOn(context)
-			? outputOf(context, run, { problem })
-			: nodeErrorOf(context.getNode(), cause, problem);
+	const failed = (problem: Problem, error: Error) =>
+		goesOn(context) ? outputOf(context, run, { problem }) : error;
 	try {
 		run = recall(context);
-		if (run.refusal !== undefined) return failed(undefined, run.refusal);
+		const { refusal } = run;
+		if (refusal !== undefined)
+			return failed(refusal, nodeErrorOf(context.getNode(), undefined, refusal));
 		const fatal = (await runToEnd(run)) ?? (await beginWait(run));
 		return fatal === undefined ? outputOf(context, run) : fatalErrorOf(run, fatal);
 	} catch (cause) {
-		if (run === undefined) rememberNothing(context);
-		return failed(cause);
+		const problem: Problem = { ...problemOf(cause), scope: 'all items' };
+		if (run !== undefined)
+			return failed(problem, fatalErrorOf(run, { itemIndex: 0, problem, cause }));
+		rememberNothing(context);
+		return failed(problem, nodeErrorOf(context.getNode(), cause, problem));
 	}
 }
 
@@ -169,9 +173,8 @@ function outputOf(context: IExecuteFunctions, run?: Run, others: Outcome = {}) {
 		const { output = [], problem } = run?.outcomes[itemIndex] ?? others;
 		const pairedItem = { item: itemIndex };
 		if (problem === undefined) return output.map((json) => ({ json, pairedItem }));
-		const { title: message, httpStatus = null, uncertainJob, mayHaveActed } = problem;
-		const jobMayExist = uncertainJob !== undefined || mayHaveActed === true;
-		const ofCreate = run?.operation.done === 'created' && { jobMayExist };
+		const { title: message, httpStatus = null } = problem;
+		const ofCreate = run?.operation.done === 'created' && { jobMayExist: jobMayExist(problem) };
 		const description = descriptionOf(problem);
 		const json = { message, error: { description, itemIndex, httpStatus, ...ofCreate } };
 		return [{ json, ...(binary && { binary }), pairedItem }];

@@ -23,22 +23,23 @@ const retries = new Map<string, { by: string; at: number; done?: string }>();
 /**
  * Records that an execution continues another one.
  *
+ * @param createsJobs whether the run creates jobs
  * @returns the problem of the run if a third execution has continued it already, so that the jobs may exist
  */
-export function beginRetry(retried: string, by: string): Problem | undefined {
+export function beginRetry(retried: string, by: string, createsJobs: boolean): Problem | undefined {
 	const now = performance.now();
-	for (const [id, { at }] of retries) {
-		if (now >= at + MEMORY_MS) retries.delete(id);
+	for (const [id, { at, done }] of retries) {
+		if (done !== undefined && now >= at + MEMORY_MS) retries.delete(id);
 	}
 	const known = retries.get(retried);
 	if (known !== undefined && known.by !== by) {
 		const { done = 'is still running' } = known;
 		return {
 			title: `Execution ${retried} was already retried as execution ${known.by}, which ${done}. Use Retry of execution ${known.by}.`,
-			advice: `Nothing was sent. If execution ${known.by} has succeeded, there is nothing left to do.`,
+			advice: `Nothing was sent. If execution ${known.by} has succeeded, there is nothing left to do. If it was cancelled, n8n offers no Retry of it: start a new execution with the items that are not done.`,
 			facts: [],
 			httpStatus: null,
-			mayHaveActed: true,
+			mayHaveActed: createsJobs,
 			scope: 'all items',
 		};
 	}

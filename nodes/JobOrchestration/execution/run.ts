@@ -45,6 +45,8 @@ export interface Run {
 	outcomes: Array<Outcome | undefined>;
 	/** The name of the account that all items are sent as, once it is known. */
 	account: string | undefined;
+	/** The states that earlier runs have left, one for each operation, the latest first. */
+	states: ReadonlyArray<ReturnType<typeof stateOf>>;
 	/** The outcomes that an earlier run has left. */
 	recalled: ReadonlyArray<Outcome | undefined>;
 	/** The execution that n8n's Retry continues by this one, if this node has run in it. */
@@ -64,8 +66,8 @@ export interface ItemProblem {
 }
 
 /**
- * The input that this node adds to the entry's `data`. It has one item, which holds the state, or no item if every run
- * so far has failed before it had a state.
+ * The input that this node adds to the entry's `data`. It has an item with the state of each operation that was run with
+ * these items, the latest first, or no item if every run so far has failed before it had a state.
  */
 const INPUT = 'jobOrchestration';
 
@@ -73,12 +75,12 @@ const INPUT = 'jobOrchestration';
 const NOT_SENT_AGAIN = 'It was sent in an earlier try, and was not sent again.';
 
 /**
- * What the tries with the same items share in this process: when the first one began, the state that the last one has
- * left, and whether a cancelled try has logged its jobs. After n8n's Retry, the state comes from n8n's database instead.
+ * What the tries with the same items share in this process: when the first one began, the states that they have left, and
+ * whether a cancelled try has logged its jobs. After n8n's Retry, the states come from n8n's database instead.
  */
 interface SharedByTries {
 	beganAt: number;
-	state?: ReturnType<typeof stateOf>;
+	states?: Array<ReturnType<typeof stateOf>>;
 	isLogged?: boolean;
 }
 
@@ -100,26 +102,30 @@ export function recall(context: IExecuteFunctions): Run {
 	const shared = sharedByTries.get(key) ?? { beganAt: performance.now() };
 	sharedByTries.set(key, shared);
 	const input = entry?.data[INPUT];
-	const { state } = shared;
-	const left = state ?? (input?.[0]?.[0]?.json as typeof state);
-	// A run of another operation ignores the state.
-	const { outcomes: before, account } = left?.operation === operationName ? left : { outcomes: [] };
+	const stored = input?.[0]?.map(({ json }) => json) as SharedByTries['states'];
+	const states = shared.states ?? stored ?? [];
+	const [latest] = states;
+	// A user may change the operation before a Retry, and change it back before the next one.
+	const earlier = states.find((state) => state.operation === operationName);
+	const { outcomes: before = [], account } = earlier ?? {};
 	const executionId = context.getExecutionId();
 	// A call of an MCP client has no execution, and so no Retry.
-	const leftBy = left?.executionId;
-	const retried = leftBy === undefined || leftBy === executionId ? left?.retried : leftBy;
+	const leftBy = latest?.executionId;
+	const retried = leftBy === undefined || leftBy === executionId ? latest?.retried : leftBy;
 	const length = Math.max(context.getInputData().length, before.length);
 	const outcomes = Array.from({ length }, (_, itemIndex): Outcome | undefined => {
 		const outcome = before[itemIndex] ?? undefined;
 		if (outcome?.problem === undefined) return outcome;
 		const facts = new Set([...outcome.problem.facts, NOT_SENT_AGAIN]);
 		const problem = { ...outcome.problem, facts: [...facts] };
-		const isOld = state === undefined || outcome.isOfEarlierExecution === true;
+		const isOld = shared.states === undefined || outcome.isOfEarlierExecution === true;
 		return { ...outcome, problem, isOfEarlierExecution: isOld };
 	});
 	const wasCutOff = entry !== undefined && input === undefined && hasCrashed(context);
-	const refusal = retried === undefined ? undefined : beginRetry(retried, executionId);
-	const recalled = [...outcomes];
+	const refusal =
+		retried === undefined
+			? undefined
+			: beginRetry(retried, executionId, operation.done === 'created');
 	return {
 		context,
 		operation,
@@ -127,7 +133,8 @@ export function recall(context: IExecuteFunctions): Run {
 		entry,
 		shared,
 		outcomes,
-		recalled,
+		states,
+		recalled: [...outcomes],
 		retried,
 		refusal,
 		account,
@@ -150,17 +157,16 @@ export function rememberNothing(context: IExecuteFunctions): void {
  * @param hasFailed whether the run ends the execution with an error
  */
 export function remember(run: Run, hasFailed: boolean): void {
-	const { context, operation, entry, recalled, retried, shared } = run;
+	const { context, operation, entry, states, recalled, retried, shared } = run;
 	const state = stateOf(run);
-	shared.state = state;
+	shared.states = [state, ...states.filter((other) => other.operation !== state.operation)];
 	const isNew = (outcome: Outcome | undefined, index: number) =>
 		outcome !== undefined && outcome !== recalled[index];
 	const what = operation.done === 'created' ? 'has created jobs' : 'has done some of its items';
-	const hasDone = state.outcomes.some(isNew);
 	// If the run has done nothing but the execution goes on, a later node or round may create jobs.
-	const done = hasDone ? what : hasFailed ? undefined : 'has gone on';
+	const done = state.outcomes.some(isNew) ? what : hasFailed ? undefined : 'has gone on';
 	if (retried !== undefined) endRetry(retried, context.getExecutionId(), done);
-	if (entry !== undefined) entry.data[INPUT] = [[{ json: state }]];
+	if (entry !== undefined) entry.data[INPUT] = [shared.states.map((json) => ({ json }))];
 }
 
 /**
@@ -183,9 +189,7 @@ function stateOf({ context, operationName: operation, outcomes: all, account, re
 	};
 }
 
-/**
- * Returns the stack entry of this node's run, or undefined if the entry belongs to the agent whose tool this node is.
- */
+/** Returns the stack entry of this node's run; undefined if it belongs to the agent whose tool this node is. */
 function ownEntry(context: IExecuteFunctions): IExecuteData | undefined {
 	const entry = context.getExecuteData();
 	return entry.node.name === context.getNode().name ? entry : undefined;

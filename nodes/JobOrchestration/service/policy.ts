@@ -27,7 +27,7 @@ export const CONDITIONS = {
 	timedOut: { from: 'nobody', resend: 'failure' },
 	/** n8n failed before it sent the request. */
 	n8nFailed: { from: 'n8n', resend: 'failure' },
-	/** Nothing is known about the service, because the request was not sent, or was cancelled. */
+	/** The request itself was not sent, or was cancelled, so its end says nothing about the service. */
 	noOutcome: { from: 'n8n', resend: undefined },
 } as const;
 
@@ -42,8 +42,8 @@ export interface Consequence {
 	 */
 	mayHaveActed: boolean;
 	/**
-	 * Set if the status code says that the request succeeded. A call that isn't idempotent is then never sent again, even
-	 * if the body says that the service refused it.
+	 * Set if the status code says that the request succeeded. A call that isn't idempotent is then not sent again by this
+	 * run, even if the body says that the service refused it.
 	 */
 	isSuccess?: true;
 	/**

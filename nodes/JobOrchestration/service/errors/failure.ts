@@ -15,11 +15,11 @@ import { TOOL_LIMIT_MS } from '../request';
  * is plain data without secrets, since n8n wraps errors and keeps only their context.
  */
 export interface Failure extends Consequence {
-	/** What happened, in at most about 80 characters, and the first line of the service's words unless it says the same. */
+	/** What happened, and the first line of the service's words unless it says the same. */
 	title: string;
 	/** What the user should do, in one or two sentences. */
 	advice: string;
-	/** What is known, one fact each: everything that the service says, and which request was answered how. */
+	/** What is known, one fact each: what the service says, and which request was answered how. */
 	facts: string[];
 	/** The status code of the response, or null if no response came. */
 	httpStatus: number | null;

@@ -28,6 +28,10 @@ export interface Problem extends Pick<Failure, 'title' | 'advice' | 'facts'> {
 export const descriptionOf = ({ advice, lists = [], facts }: Omit<Problem, 'title'>) =>
 	present([advice, ...lists, facts.join('\n')]).join('\n\n');
 
+/** Decides whether the job of an item with this problem may exist, if the item was to create one. */
+export const jobMayExist = ({ uncertainJob, mayHaveActed }: Problem) =>
+	uncertainJob !== undefined || mayHaveActed === true;
+
 /** Returns the problem of a failure after which the service has certainly not acted. */
 export function problemOfFailure(failure: Failure): Problem {
 	const { title, advice, facts, httpStatus, isAboutAllItems } = failure;
@@ -108,7 +112,7 @@ export function problemOf(cause: unknown): Problem {
  * context has `httpStatus`, which is null if there was no response, and `jobMayExist`.
  */
 export function nodeErrorOf(node: INode, cause: unknown, problem = problemOf(cause)) {
-	const { httpStatus, uncertainJob } = problem;
+	const { httpStatus } = problem;
 	const message = asTitle(problem.title);
 	const description = asPlainText(descriptionOf(problem));
 	let nodeError: NodeApiError | NodeOperationError;
@@ -124,8 +128,11 @@ export function nodeErrorOf(node: INode, cause: unknown, problem = problemOf(cau
 	Object.assign(nodeError, { message, description });
 	// n8n's editor prefers the template to the description. Everything else reads the description.
 	const descriptionTemplate = description.replaceAll('\n', '<br>');
-	const jobMayExist = uncertainJob !== undefined;
-	const context = { httpStatus: httpStatus ?? null, jobMayExist, descriptionTemplate };
+	const context = {
+		httpStatus: httpStatus ?? null,
+		jobMayExist: jobMayExist(problem),
+		descriptionTemplate,
+	};
 	Object.assign(nodeError.context, context);
 	return nodeError;
 }

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../json';
-import { present } from '../../texts';
+import { MAX, present, truncate } from '../../texts';
 import type { ServiceRequest } from '../request';
 import { type Consequence, consequenceOf } from '../policy';
 import { addressOf, type Failure, failureOf, waitFacts } from './failure';
@@ -30,7 +30,7 @@ export function resultOf<Body>(
 	const location = secrets.redact(String(headers.location ?? '').replace(/[?#].*$/s, ''));
 	const facts = present([
 		fact,
-		location !== '' && `The redirect leads to ${location}.`,
+		location !== '' && `The redirect leads to ${truncate(location, MAX.address)}.`,
 		...waitFacts(consequence.retryAfterMs),
 		`${addressOf(request, baseUrl)} was answered with HTTP ${status}.`,
 	]);
@@ -79,15 +79,20 @@ function consequenceIn(answer: Answer, { isLogin, job }: ServiceRequest<unknown>
 	const consequence = consequenceOf({ status, retryAfterMs, mayBePage }, isLogin);
 	const wasRefused = status === 200 && answer.saysFailed === 'refused';
 	// A response with an ID may show a job that was created nevertheless.
-	if (!wasRefused || (job !== undefined && HAS_ID.test(JSON.stringify(body)))) return consequence;
+	if (!wasRefused || (job !== undefined && hasJobId(JSON.stringify(body)))) return consequence;
 	return { ...consequence, mayHaveActed: false };
 }
 
-/**
- * Matches a body, as JSON, that shows a job: by a field such as `id`, `uid`, `jobIds`, `task_uid` or `job`, or by a job's
- * name as the interface document shows it. The ID of a request shows none.
- */
-const HAS_ID = /"(?:(?:[^"]*(?:job|task)[_-]?)?(?:uu?)?ids?|jobs?)":\[?(?:"[^"]|\d)|"name":"job-/i;
+/** Matches a field of a body, as JSON, that has the ID or the name of a job: `id`, `uid`, `jobIds`, `task_uid`, `job`. */
+const ID_FIELD =
+	/"(?:(?:[^"]*(?:job|task)[_-]?)?(?:uu?)?ids?|jobs?)":\[?(?:"[^"]|\d)|"name":"job-/i;
+
+/** Matches a UUID, or a name of a job as the interface document shows it, unless it is the ID of a request. */
+const ID_IN_TEXT =
+	/(?<!"[^"]{0,40}(?:request|trace|correlation|span)[^"]{0,40}":")(?:\bjob-(?=[a-z]*\d)\w{4}|[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12})/i;
+
+/** Decides whether a body, as JSON, shows the ID of a job. The ID of a request shows none. */
+const hasJobId = (json: string) => ID_FIELD.test(json) || ID_IN_TEXT.test(json);
 
 /** The longest wait that a Retry-After can ask for, in milliseconds: a year. A longer one is a mistake of the service. */
 const MAX_WAIT_MS = 365 * 24 * 3_600_000;

@@ -26,8 +26,11 @@ export class Secrets {
 	/** Decides whether a text contains a secret as it is, in JSON (also within a text in JSON), or percent-encoded. */
 	areIn(text: string): boolean {
 		const decoded = fromJson(text);
-		const forms = [text, decoded, fromJson(decoded), fromPercent(decoded)];
-		const secrets = [this.password, ...this.tokens].filter((secret) => secret !== '');
+		// In a form, but not in a path, a plus sign stands for a space.
+		const encoded = [decoded, decoded.replaceAll('+', ' ')];
+		const forms = [text, decoded, fromJson(decoded), ...encoded.map(fromPercent)];
+		// A text may have been trimmed.
+		const secrets = [this.password.trim(), ...this.tokens].filter((secret) => secret !== '');
 		return secrets.some((secret) => forms.some((form) => form.includes(secret)));
 	}
 
@@ -45,8 +48,6 @@ const fromJson = (text: string) =>
 
 /** Decodes the percent encoding of a URL or a form. */
 const fromPercent = (text: string) =>
-	text
-		.replaceAll('+', ' ')
-		.replace(/(?:%[\da-f]{2})+/gi, (bytes) =>
-			Buffer.from(bytes.replaceAll('%', ''), 'hex').toString(),
-		);
+	text.replace(/(?:%[\da-f]{2})+/gi, (bytes) =>
+		Buffer.from(bytes.replaceAll('%', ''), 'hex').toString(),
+	);

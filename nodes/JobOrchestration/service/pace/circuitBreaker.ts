@@ -2,13 +2,6 @@ import { CONDITIONS, type Consequence, RETRY } from '../policy';
 import { backoffMs, MEMORY_MS } from '../timers';
 import type { ExecutionQueue, LimitedRequest } from './queue';
 
-/*
- * pace/ decides when each request is sent. A request gets a permit, and gives it back with the outcome (`withPermit.ts`).
- * Permits are given by `limiter.ts`, to one execution after the other (`queue.ts`), as far as the limits for requests in
- * flight and per second allow it (`limits.ts`), and unless the service is failing (this file). All measurements in the
- * comments were made with simulated services, in virtual time.
- */
-
 /**
  * The first backoff of an open circuit breaker, in milliseconds. `RETRY.backoff.firstMs` replaces it if the service
  * can't be reached, or if a probe that isn't idempotent has failed while `uncertain` is set, since such a probe may
@@ -55,8 +48,9 @@ export class CircuitBreaker {
 	failures = 0;
 	/** The time of the last response to a request. Responses to health checks don't count. */
 	answeredAt = -Infinity;
-	/** The time before which no request starts. */
+	/** The time before which no request starts, and the time before which no health check does. */
 	private pausedUntil = -Infinity;
+	private checksPausedUntil = -Infinity;
 	/** The time since which requests have waited for the service, if the circuit breaker is open. */
 	private openedAt = -Infinity;
 	/**
@@ -95,14 +89,20 @@ export class CircuitBreaker {
 	 * Infinity if the request has to wait for the end of a probe.
 	 */
 	delay(now: number, request: LimitedRequest): number {
-		return this.isProbing && this.needsProbe(request) ? Infinity : this.pausedUntil - now;
+		if (this.isProbing && this.needsProbe(request)) return Infinity;
+		const until = this.needsHealthCheck(request) ? this.checksPausedUntil : -Infinity;
+		return Math.max(this.pausedUntil, until) - now;
 	}
 
 	start(request: LimitedRequest): void {
-		const { checksMs = Infinity } = this.uncertain ?? {};
 		request.isProbe = this.needsProbe(request);
-		request.isHealthCheck = this.isOpen && !request.isIdempotent && checksMs < MAX_CHECKS_MS;
+		request.isHealthCheck = this.needsHealthCheck(request);
 		this.isProbing ||= request.isProbe;
+	}
+
+	private needsHealthCheck({ isIdempotent }: LimitedRequest): boolean {
+		const { checksMs = Infinity } = this.uncertain ?? {};
+		return this.isOpen && !isIdempotent && checksMs < MAX_CHECKS_MS;
 	}
 
 	/**
@@ -130,6 +130,7 @@ export class CircuitBreaker {
 		const isLong = retryAfterMs > RETRY.sharedMs;
 		const isLongForAll = isLong && isAboutAllItems === true;
 		if (!isLong || isLongForAll) this.pausedUntil = Math.max(this.pausedUntil, now + retryAfterMs);
+		else if (request.isHealthCheck) this.checksPausedUntil = now + retryAfterMs;
 		// What started before the circuit breaker opened says nothing new.
 		const { from } = CONDITIONS[condition];
 		const counts = (!this.isOpen || request.isProbe) && from !== 'n8n';
@@ -157,10 +158,11 @@ export class CircuitBreaker {
 		}
 		const failedProbes = uncertain?.failedProbes ?? 0;
 		const firstMs = this.isUnreachable || failedProbes > 0 ? RETRY.backoff.firstMs : FIRST_WAIT_MS;
-		const wait = { firstMs, maxMs: RETRY.sharedMs };
-		const waitMs = backoffMs(Math.max(this.failures - 2, failedProbes), wait);
+		const earlier = Math.max(this.failures - 2, failedProbes);
+		const waitMs = backoffMs(earlier, { firstMs, maxMs: RETRY.sharedMs });
 		this.pausedUntil = Math.max(this.pausedUntil, now + waitMs);
-		if (uncertain && isHealthCheck) uncertain.checksMs += this.pausedUntil - startedAt;
+		if (uncertain && isHealthCheck)
+			uncertain.checksMs += Math.max(this.pausedUntil, this.checksPausedUntil) - startedAt;
 	}
 
 	/** Returns the time since which a request has waited for the service. */
@@ -180,8 +182,7 @@ export class CircuitBreaker {
 	 * - It isn't idempotent, and its execution has given up such requests.
 	 * - The rest of the pause is longer than its whole patience.
 	 * - The circuit breaker has opened or a probe has failed since its run began, and its patience ends before the pause
-	 *   does. For a run in the editor, if the service can't be reached and hasn't answered within the last hour, Max
-	 *   Request Retries failed probes are enough.
+	 *   does. For a run in the editor at first contact, Max Request Retries failed probes are enough.
 	 */
 	mustFail(request: LimitedRequest, now: number): boolean {
 		const { isOpen, failures, failedAt, pausedUntil } = this;

@@ -3,6 +3,13 @@ import { CONDITIONS, type Resend } from '../policy';
 import type { AccountLimiter } from './limiter';
 import type { Denial, LimitedRequest } from './queue';
 
+/*
+ * pace/ decides when each request is sent. A request gets a permit, and gives it back with the outcome (this file).
+ * Permits are given by `limiter.ts`, to one execution after the other (`queue.ts`), as far as the limits for requests in
+ * flight and per second allow it (`limits.ts`), and unless the service is failing (`circuitBreaker.ts`). All measurements
+ * in the comments were made with simulated services, in virtual time.
+ */
+
 /** How some work has ended: as expected, or with a failure, after which the request may be sent again. */
 type Ended = { body: unknown } | { failure: Failure; resend?: Resend | undefined };
 
@@ -24,8 +31,6 @@ export async function withPermit<End extends Ended>(
 		if (!request.isHealthCheck) return await workAndRelease(limiter, request, work);
 		const ended = await workAndRelease(limiter, request, check);
 		if ('denial' in ended) return ended;
-		const isUnsent = 'failure' in ended && CONDITIONS[ended.failure.condition].from === 'n8n';
-		if (isUnsent) return { denial: ended };
 	}
 }
 
@@ -43,18 +48,27 @@ async function workAndRelease<End extends Ended>(
 		request.startedAt = clock.now();
 		request.idleBefore = clock.idle();
 	};
+	// If the work throws, which it never should, the worst is assumed.
 	let end: Ended = { failure: cancelled({ sent: true }) };
+	let denial: Denial | undefined;
 	try {
 		const ended = await work(onSend);
 		end = ended;
-		// A request that is stopped before it is sent has no failure of its own.
-		const isUnsent = request.timesSent === sentBefore;
-		return isUnsent && request.options.signal?.aborted === true ? { denial: {} } : ended;
+		denial = denialAfter(ended, request, request.timesSent === sentBefore);
+		return denial === undefined ? ended : { denial };
 	} finally {
 		const { failure, resend } = 'failure' in end ? end : {};
-		const sleepMs = request.isHealthCheck ? 0 : resend?.afterMs;
+		const nextMs = request.isHealthCheck ? 0 : resend?.afterMs;
+		const sleepMs = denial === undefined ? nextMs : undefined;
 		if (failure !== undefined && sleepMs === undefined) request.options.onFailure?.();
 		limiter.release(request, failure, sleepMs);
 		if (sleepMs !== undefined) await limiter.sleep(request, sleepMs);
 	}
+}
+
+/** Returns why a request isn't sent, if its run was stopped before, or if the health check before it can't be sent. */
+function denialAfter(end: Ended, { options, isHealthCheck }: LimitedRequest, isUnsent: boolean) {
+	if (isUnsent && options.signal?.aborted === true) return {};
+	const ofCheck = isHealthCheck && 'failure' in end ? end.failure : undefined;
+	return ofCheck && CONDITIONS[ofCheck.condition].from === 'n8n' ? { failure: ofCheck } : undefined;
 }

@@ -16,8 +16,12 @@ import type { N8nAccess } from './tokenSearch';
 /*
  * n8n calls two functions of the credential for a request: `newToken`, whose result it stores, and `withToken`
  * (otherNodes.ts), which signs the request. n8n does so for the requests of other nodes and for the test of the
- * credential. This node signs its own requests (http.ts). It has n8n call `newToken` for each of its logins, so that n8n
- * stores the token.
+ * credential. This node signs its own requests (http.ts). It logs in through the credential, so that n8n stores the token:
+ *
+ * 1. `logIn` of the access that `readCredential` returns leaves a function in `tokenFinders` that sends the login.
+ * 2. It calls n8n's `httpRequestWithAuthentication` with a copy of the credential that has no token.
+ * 3. n8n therefore calls `newToken`, which calls the function, and stores the token that it returns.
+ * 4. n8n then calls `withToken` to sign the request, which refuses this: there is nothing to send.
  */
 
 /** The name of the credential type, as workflows store it. */
@@ -68,7 +72,6 @@ export async function readCredential(
 			return { accessToken: tokens.toStored(result.token) };
 		});
 		const { httpRequestWithAuthentication } = context.helpers;
-		// Nothing is sent to this address, since `withToken` refuses it.
 		const storing = httpRequestWithAuthentication.call(
 			...([context, CREDENTIAL, { url: '' }] as const),
 			{ credentialsDecrypted: { id: '', name: '', type: CREDENTIAL, data } },
