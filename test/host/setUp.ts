@@ -21,6 +21,9 @@ export const foldersOf = (name: string) => ({
 	dataFolder: join(projectHost, '.data', name),
 });
 
+/** The arguments for Node.js with which n8n soon notices that the wait of an execution is over. */
+export const noticeSoon = ['--require', join(__dirname, 'noticeSoon.cjs')];
+
 /** The properties of the n8n that all test files share. */
 export interface Running extends Pick<Host, 'owner'> {
 	/** The address of n8n, without a slash at its end. */
@@ -44,7 +47,7 @@ export default async function setUp(_: unknown, suite: { displayName: { name: st
 	const { dataFolder } = folders;
 	await emptyFolder(dataFolder);
 	await prepareHost(folders);
-	const { n8n, owner } = await startHost(folders);
+	const { n8n, owner } = await startHost(folders, { nodeArgs: noticeSoon });
 	const shared: Running = { url: n8n.url, logFile: n8n.logFile, owner, dataFolder };
 	process.env[variable] = JSON.stringify(shared);
 }

@@ -1,14 +1,6 @@
 import { readFile } from 'node:fs/promises';
 
-import type { N8nApi, SavedWorkflow, WorkflowFile } from '../../host/api';
 import type { RunningN8n } from '../../host/n8n';
-
-/** Imports a workflow and activates its triggers. */
-export async function publish(api: N8nApi, workflow: WorkflowFile): Promise<SavedWorkflow> {
-	const saved = await api.createWorkflow(workflow);
-	await api.activate(saved);
-	return saved;
-}
 
 /** How long a call waits for its response, in milliseconds. */
 const LONGEST_CALL = 60_000;
