@@ -105,6 +105,7 @@ module.exports = {
 					'\\.test\\.ts$',
 					'/jest\\.config\\.js$',
 					'^host/leash\\.cjs$',
+					'noticeSoon\\.cjs$',
 					'noRetry\\.ts$',
 					'loadOnce\\.ts$',
 				],

@@ -21,7 +21,9 @@ describe('creating a job', () => {
 		await form.tabTo(form.withCursor('displayName'));
 		await page.keyboard.type('Nightly report');
 		// At the focus, the field opens a drop-down, whose search takes over the focus.
-		const clusters = page.getByTestId('resource-locator-workCluster').locator('input:focus');
+		const clusters = page.locator(
+			'[data-test-id=rlc-input] input:focus, input[data-test-id=rlc-input]:focus',
+		);
 		await form.tabTo(page.getByTestId('rlc-search').or(clusters));
 		const entries = page.getByTestId('rlc-item');
 		await entries.first().waitFor();

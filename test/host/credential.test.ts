@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -13,7 +14,7 @@ import { planCreates } from './workflows';
  * sends no POST again that the service may have carried out.
  */
 
-const host = useHost('Edited credential');
+const host = useHost('Edited credential', { password: `pass-${randomUUID()}` });
 let other: Sandbox;
 
 beforeAll(async () => {

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 
 import { N8nApi, type SavedWorkflow, type WorkflowFile } from '../../host/api';
@@ -62,7 +61,7 @@ export function useHost(name: string, options?: SandboxOptions): HostUnderTest {
 		const n8n = running();
 		const api = new OwnApi(n8n.url);
 		await api.logIn(n8n.owner);
-		const sandbox = await startSandbox({ password: `pass-${randomUUID()}`, ...options });
+		const sandbox = await startSandbox(options);
 		const saved = { name, type: credentialType, data: credentialData(sandbox) };
 		const credential = { id: await api.createCredential(saved), name };
 		api.credential = credential;
