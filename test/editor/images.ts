@@ -67,7 +67,7 @@ export async function takePictures(page: Page, name: string, parts?: Locator[]):
 }
 
 /** Takes a picture of the given parts, or of the whole page, for the documentation. */
-async function takePicture(page: Page, name: string, parts: Locator[] = []): Promise<void> {
+export async function takePicture(page: Page, name: string, parts: Locator[] = []): Promise<void> {
 	await page.mouse.move(0, 0);
 	// After a change of the theme, other icons are loaded.
 	await page.waitForFunction(imagesAreThere);

@@ -1,4 +1,4 @@
-import { takePictures } from './images';
+import { takePicture, takePictures } from './images';
 import { useStage } from './stage';
 
 /*
@@ -24,21 +24,22 @@ describe('the panel of nodes', () => {
 			await editor.panel.find(text);
 			await entry.waitFor();
 		}
-		for (const [colorScheme, file] of [
-			['dark', 'jobOrchestration.dark.svg'],
-			['light', 'jobOrchestration.svg'],
+		for (const [colorScheme, file, picture] of [
+			['dark', 'jobOrchestration.dark.svg', 'panel-dark'],
+			['light', 'jobOrchestration.svg', 'panel'],
 		] as const) {
 			await page.emulateMedia({ colorScheme });
 			const image = entry.locator(`img[src$="/${file}"]`).first();
 			const icon = await page.request.get((await image.getAttribute('src')) ?? '');
 			expect(icon.headers()['content-type']).toContain('image/svg+xml');
+			await editor.panel.open('Job Orchestration');
+			await takePicture(page, picture, [editor.panel.element]);
+			if (colorScheme === 'dark') await editor.panel.goBack();
 		}
-		await editor.panel.open('Job Orchestration');
 		expect(await editor.panel.actions()).toEqual([
 			...['CLUSTER ACTIONS', 'Get many clusters', 'JOB ACTIONS', 'Create job', 'Resume job'],
 			...['Stop job', 'Suspend job', 'Terminate job'],
 		]);
-		await takePictures(page, 'panel', [editor.panel.element]);
 
 		await page.setViewportSize({ width: 2400, height: 765 });
 		const form = await editor.chooseAction('Get many clusters');
