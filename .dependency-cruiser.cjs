@@ -105,7 +105,7 @@ module.exports = {
 					'\\.test\\.ts$',
 					'/jest\\.config\\.js$',
 					'^host/leash\\.cjs$',
-					'noticeSoon\\.cjs$',
+					'waitTracker\\.cjs$',
 					'noRetry\\.ts$',
 					'loadOnce\\.ts$',
 				],

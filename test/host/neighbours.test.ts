@@ -156,23 +156,36 @@ const kinds: Array<[what: string, Kind]> = [
 	],
 ];
 
-/** Returns the nodes that output the rows. */
-const begin = ({ input }: Kind) => [
-	manualTrigger(),
-	...rows(JSON.stringify(input.map((n) => ({ n })))),
-];
+/** Returns a node that runs the nodes of a kind in a sub-workflow, and returns their output. */
+async function inSubWorkflow({ nodes, branch = 0 }: Kind): Promise<WorkflowNode> {
+	const passedOn = node('Passed on', 'n8n-nodes-base.noOp', {});
+	const last = nodes.at(-1)?.name ?? '';
+	const toPassedOn = [{ node: passedOn.name, type: 'main', index: 0 }];
+	const main = branch === 0 ? [toPassedOn] : [[], toPassedOn];
+	return (await subWorkflow(host, [...nodes, passedOn], { [last]: { main } })).execute;
+}
 
-async function expectNeighboursToWork(
-	workflow: WorkflowFile,
-	expected: object[],
-	rowsOf: unknown[],
-): Promise<void> {
+const direct = 'this node';
+const parent = 'the parent of a sub-workflow';
+
+test.each(
+	[direct, parent].flatMap((place) => kinds.map(([what, kind]) => ({ place, what, kind }))),
+)('The nodes behind $place work with $what', async ({ place, kind }) => {
+	const { input, nodes, branch = 0, output: expected } = kind;
+	const begin = [manualTrigger(), ...rows(JSON.stringify(input.map((n) => ({ n }))))];
+	// n8n doesn't pass on which item of a sub-workflow belongs to which row.
+	const workflow =
+		place === direct
+			? withNeighbours(inARow(place, [...begin, ...nodes]), branch, "={{ $('Split').item.json.n }}")
+			: withNeighbours(inARow(place, [...begin, await inSubWorkflow(kind)]), 0, -1);
 	const { status, error, output } = await runToEnd(host, workflow);
 	expect({ status, error }).toEqual({ status: 'success', error: undefined });
 	const { Items: items = [], ...others } = output;
-	expect(items).toHaveLength(expected.length);
-	expect(items).toMatchObject(expected);
-	const withRows = items.map((json, n) => ({ ...json, row: rowsOf[n] }));
+	expect(items).toMatchObject(expected.map(([, json]) => json));
+	const withRows = items.map((json, n) => ({
+		...json,
+		row: place === direct ? expected[n]?.[0] : -1,
+	}));
 	expect(others).toMatchObject({
 		'Code, all items': items,
 		'Code, each item': items,
@@ -181,28 +194,4 @@ async function expectNeighboursToWork(
 		Looped: items,
 		Merge: withRows,
 	});
-}
-
-test.each(kinds)('The nodes behind this node work with %s', async (_, kind) => {
-	const workflow = inARow('Direct', [...begin(kind), ...kind.nodes]);
-	await expectNeighboursToWork(
-		withNeighbours(workflow, kind.branch ?? 0, "={{ $('Split').item.json.n }}"),
-		kind.output.map(([, json]) => json),
-		kind.output.map(([row]) => row),
-	);
-});
-
-// n8n doesn't pass on which item of a sub-workflow belongs to which row.
-test.each(kinds)('The nodes behind the parent of a sub-workflow work with %s', async (_, kind) => {
-	const passedOn = node('Passed on', 'n8n-nodes-base.noOp', {});
-	const last = kind.nodes.at(-1)?.name ?? '';
-	const toPassedOn = [{ node: passedOn.name, type: 'main', index: 0 }];
-	const { execute } = await subWorkflow(host, [...kind.nodes, passedOn], {
-		[last]: { main: kind.branch === 1 ? [[], toPassedOn] : [toPassedOn] },
-	});
-	await expectNeighboursToWork(
-		withNeighbours(inARow('Parent', [...begin(kind), execute]), 0, -1),
-		kind.output.map(([, json]) => json),
-		kind.output.map(() => -1),
-	);
 });

@@ -21,8 +21,11 @@ export const foldersOf = (name: string) => ({
 	dataFolder: join(projectHost, '.data', name),
 });
 
-/** The arguments for Node.js with which n8n soon notices that the wait of an execution is over. */
-export const noticeSoon = ['--require', join(__dirname, 'noticeSoon.cjs')];
+/** Returns the options of an n8n that looks so often for executions whose wait is over. */
+export const looksEvery = (intervalMs: number) => ({
+	nodeArgs: ['--require', join(__dirname, 'waitTracker.cjs')],
+	env: { LOOKS_EVERY_MS: String(intervalMs) },
+});
 
 /** The properties of the n8n that all test files share. */
 export interface Running extends Pick<Host, 'owner'> {
@@ -47,7 +50,7 @@ export default async function setUp(_: unknown, suite: { displayName: { name: st
 	const { dataFolder } = folders;
 	await emptyFolder(dataFolder);
 	await prepareHost(folders);
-	const { n8n, owner } = await startHost(folders, { nodeArgs: noticeSoon });
+	const { n8n, owner } = await startHost(folders, looksEvery(1_000));
 	const shared: Running = { url: n8n.url, logFile: n8n.logFile, owner, dataFolder };
 	process.env[variable] = JSON.stringify(shared);
 }
