@@ -74,19 +74,15 @@ const cases: Array<[what: string, Case]> = [
 	],
 ];
 
-/** Publishes an error workflow for a test. */
-async function use(file: string): Promise<string> {
-	const handler = await host.example(file);
-	await host.api.activate(handler);
-	return handler.id;
-}
-
 /**
- * Starts a workflow by a webhook, and makes some of its creates fail.
+ * Starts a workflow that has an example as its error workflow by a webhook, and makes some of its creates fail.
  *
  * @returns the end of the error workflow, and the address of the failed execution
  */
-async function handled(errorWorkflow: string, nodes: WorkflowNode[], faults: Case['faults']) {
+async function handled(example: string, nodes: WorkflowNode[], faults: Case['faults']) {
+	const handler = await host.example(example);
+	await host.api.activate(handler);
+	const { id: errorWorkflow } = handler;
 	const count = (await host.api.executions(errorWorkflow)).length + 1;
 	const path = `fails-${count}-${errorWorkflow}`;
 	const workflow = inARow('Nightly reports', [webhook(path), ...nodes]);
@@ -112,7 +108,7 @@ describe.each<[where: string, place: (nodes: WorkflowNode[]) => Promise<Workflow
 		const nodes = await place([...reports, ...then]);
 		const { jobs } = host.sandbox.store;
 		const before = jobs.size;
-		const { message, url } = await handled(await use(notify), nodes, faults);
+		const { message, url } = await handled(notify, nodes, faults);
 		const [lastLine, ...lines] = String(message?.['text']).split('\n').reverse();
 		const text = lines
 			.reverse()
@@ -122,7 +118,7 @@ describe.each<[where: string, place: (nodes: WorkflowNode[]) => Promise<Workflow
 		expect(text).toMatch(notified[1]);
 		expect(lastLine).toBe(url);
 
-		const { status, error, ...end } = await handled(await use(stop), nodes, faults);
+		const { status, error, ...end } = await handled(stop, nodes, faults);
 		const states = [...jobs.values()].slice(before).map(({ state }) => state);
 		expect(states).toEqual([...stopped.map(() => 'running'), ...stopped]);
 		expect(status).toBe(fails ? 'error' : 'success');
@@ -133,6 +129,6 @@ describe.each<[where: string, place: (nodes: WorkflowNode[]) => Promise<Workflow
 
 test("An error workflow says that the jobs aren't known if n8n passes on no list from a sub-workflow of a sub-workflow", async () => {
 	const nodes = await inSubWorkflow(await inSubWorkflow(reports));
-	const { message } = await handled(await use(notify), nodes, { 'Report for Birch': uncertain });
+	const { message } = await handled(notify, nodes, { 'Report for Birch': uncertain });
 	expect(message?.['text']).toMatch(/^It isn't known which jobs exist/);
 });

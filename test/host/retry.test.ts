@@ -9,7 +9,7 @@ import { answer } from '../support/answer';
 import { CLUSTER } from '../support/fixture';
 import { pressRetry, publish, runToEnd, useHost } from './host';
 import { connectMcp } from './mcpClient';
-import { changed, createNode, planCreates, say, subWorkflow } from './workflows';
+import { changed, createNode, createsIn, planCreates, say, subWorkflow } from './workflows';
 
 /*
  * In a real n8n, no job is created twice by n8n's Retry, or by Retry On Fail of a tool that an MCP client or an agent
@@ -29,7 +29,6 @@ beforeEach(() => {
 	jobsBefore = host.sandbox.store.jobs.size;
 });
 
-const creates = () => host.sandbox.calls.filter(({ operation }) => operation === 'createJob');
 /** Returns the names of the jobs that the test has created, in order. */
 const jobs = () =>
 	[...host.sandbox.store.jobs.values()].slice(jobsBefore).map(({ displayName }) => displayName);
@@ -189,7 +188,7 @@ describe('Retry On Fail of a tool', () => {
 		await expect(connectMcp(url)).rejects.toThrow('answers 403');
 		const callTool = await connectMcp(url, token);
 		expect(await callTool('Create_job', report)).toMatch(/the job may exist/);
-		expect(creates()).toHaveLength(1);
+		expect(createsIn(host.sandbox)).toHaveLength(1);
 
 		// A second call with the same arguments asks for another job.
 		expect(await callTool('Create_job', report)).toContain('"uid"');
@@ -206,6 +205,6 @@ describe('Retry On Fail of a tool', () => {
 			expect.stringMatching(/the job may exist/),
 			expect.stringMatching(/uid/),
 		]);
-		expect(creates()).toHaveLength(2);
+		expect(createsIn(host.sandbox)).toHaveLength(2);
 	});
 });

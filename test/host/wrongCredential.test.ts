@@ -77,7 +77,8 @@ const ofN8n =
 async function expectTestToSay(says: RegExp, baseUrl = host.sandbox.url): Promise<void> {
 	const data = { ...credentialData(host.sandbox), baseUrl };
 	const { status, message } = await host.api.call<{ status: string; message: string }>(
-		...(['POST', '/rest/credentials/test'] as const),
+		'POST',
+		'/rest/credentials/test',
 		{ credentials: { ...host.credential, type: credentialType, data } },
 	);
 	expect(status).toBe('Error');
