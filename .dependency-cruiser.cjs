@@ -107,6 +107,7 @@ module.exports = {
 					'\\.test\\.ts$',
 					'/jest\\.config\\.js$',
 					'^host/leash\\.cjs$',
+					'waitTracker\\.cjs$',
 					'noRetry\\.ts$',
 					'loadOnce\\.ts$',
 				],

@@ -4,7 +4,7 @@ import {
 	sandboxCredential,
 	type ServiceAccess,
 } from './credential';
-import { resultOf, runDataOf, type ExecutionResult, type RunData } from './executionResult';
+import { resultOf, type ExecutionResult } from './executionResult';
 import { N8nClient } from './n8nClient';
 import type { Owner } from './owner';
 import { Problem } from './problem';
@@ -154,19 +154,6 @@ export class N8nApi extends N8nClient {
 	}
 
 	/**
-	 * Runs a node and those before it that have no data, as the button *Execute step* of the editor does. Doesn't wait for
-	 * the execution to end.
-	 * @param runData the data of the last execution in the editor, by the names of the nodes
-	 * @returns the ID of the execution
-	 */
-	async executeStep(workflowId: string, nodeName: string, runData: RunData): Promise<string> {
-		const destinationNode = { nodeName, mode: 'inclusive' };
-		const path = `/rest/workflows/${workflowId}/run`;
-		const body = { destinationNode, runData, dirtyNodeNames: [] };
-		return (await this.call<{ executionId: string }>('POST', path, body)).executionId;
-	}
-
-	/**
 	 * Returns the latest 100 executions of a workflow, the latest first.
 	 * @param status the statuses of the executions to return; undefined for all executions
 	 */
@@ -180,11 +167,6 @@ export class N8nApi extends N8nClient {
 	/** Returns the output and the error of an execution. */
 	async executionResult(id: string): Promise<ExecutionResult> {
 		return await resultOf((await this.execution(id)).data);
-	}
-
-	/** Returns the data of an execution by the names of its nodes, as the editor keeps it for *Execute step*. */
-	async runData(id: string): Promise<RunData> {
-		return await runDataOf((await this.execution(id)).data);
 	}
 
 	/** Returns an execution as n8n stores it: its data as a text, and the highlighted data that its nodes have set. */

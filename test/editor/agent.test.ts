@@ -1,11 +1,7 @@
-import { join } from 'node:path';
-
-import type { N8nApi, WorkflowFile } from '../../host/api';
-import { readJson } from '../../host/files';
 import { Client } from '../sandbox/client';
 import type { Editor } from './editor';
 import { takePictures } from './images';
-import { startOpenAi, type OpenAi } from './openAi';
+import { agentExample, startOpenAi, type OpenAi } from './openAi';
 import { useStage } from './stage';
 
 /*
@@ -24,7 +20,7 @@ describe("the node as a tool of n8n's AI Agent", () => {
 
 	it('lists clusters, creates a job and stops it', async ({ page, editor, api, sandbox }) => {
 		await page.setViewportSize({ width: 1280, height: 1040 });
-		await editor.open(await exampleWith(api, openAi));
+		await editor.open((await api.createWorkflow(await agentExample(api, openAi))).id);
 		openAi.willAnswer(
 			{ tool: 'List_work_clusters', arguments: {} },
 			{
@@ -70,29 +66,23 @@ describe("the node as a tool of n8n's AI Agent", () => {
 		const client = new Client(sandbox);
 		await client.login();
 		const { uid } = (await client.createdJob()).metadata;
-		await editor.open(await exampleWith(api, openAi));
+		await editor.open((await api.createWorkflow(await agentExample(api, openAi))).id);
 		await editor.addTool('AI Agent', 'Job Orchestration Tool');
 		await editor.form.choose('operation', 'Suspend');
 		await editor.form.leaveToModel('jobId');
 		await editor.form.close();
 		const form = await editor.openNode('Create job');
-		for (const { group, button, id } of [
-			{ group: 'inputs', button: 'Add Input', id: 'source' },
-			{ group: 'outputs', button: 'Add Output', id: 'target' },
-		]) {
-			const records = form.group(group);
-			await form.add(records, button);
-			await form.fill('id', id, records);
-			await form.leaveToModel('value', records);
-		}
+		const inputs = form.group('inputs');
+		await form.add(inputs, 'Add Input');
+		await form.fill('id', 'source', inputs);
+		await form.leaveToModel('value', inputs);
 		await form.close();
 
 		sandbox.clearCalls();
-		const copy = { clusterId: 'wc-000002', displayName: 'Copy' };
-		const values = { input0_Value: 'orders', output0_Value: 'orders-copy' };
+		const copy = { clusterId: 'wc-000002', displayName: 'Copy', input0_Value: 'orders' };
 		openAi.willAnswer(
 			{ tool: 'Suspend_job_in_Job_Orchestration', arguments: { Job_ID: uid } },
-			{ tool: 'Create_job', arguments: { ...copy, ...values } },
+			{ tool: 'Create_job', arguments: copy },
 			{ says: 'It is suspended, and the orders are copied.' },
 		);
 		await ask(editor, 'Suspend the job, and copy the orders.');
@@ -107,12 +97,7 @@ describe("the node as a tool of n8n's AI Agent", () => {
 			}),
 		);
 		const sent = sandbox.calls.find(({ operation }) => operation === 'createJob');
-		expect(sent?.body).toMatchObject({
-			job: {
-				inputs: [{ id: 'source', default: 'orders' }],
-				outputs: [{ id: 'target', default: 'orders-copy' }],
-			},
-		});
+		expect(sent?.body).toMatchObject({ job: { inputs: [{ id: 'source', default: 'orders' }] } });
 		const told = JSON.stringify(messages?.at(-1));
 		expect(told).toContain('startedAt');
 		expect(told).not.toContain('engineWorkflow');
@@ -145,17 +130,4 @@ async function said({ page }: Editor, text: string): Promise<void> {
 		.getByText(/Running for/)
 		.first()
 		.waitFor({ state: 'detached' });
-}
-
-/** Imports the example with an agent whose chat model is the stand-in, and returns its ID. */
-async function exampleWith(api: N8nApi, { url }: OpenAi): Promise<string> {
-	const name = 'Stand-in for OpenAI';
-	const data = { apiKey: 'none', url, header: false };
-	const id = await api.createCredential({ name, type: 'openAiApi', data });
-	const path = join(__dirname, '..', '..', 'examples', 'ai-agent.json');
-	const { nodes, ...rest } = await readJson<WorkflowFile>(path);
-	const withModel = nodes.map((each) =>
-		each.name === 'Chat model' ? { ...each, credentials: { openAiApi: { id, name } } } : each,
-	);
-	return (await api.createWorkflow({ ...rest, nodes: withModel })).id;
 }

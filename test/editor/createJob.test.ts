@@ -1,6 +1,5 @@
 import type { Page } from 'playwright-core';
 
-import { ClusterList } from './clusterList';
 import { takePictures } from './images';
 import { useStage } from './stage';
 
@@ -21,11 +20,16 @@ describe('creating a job', () => {
 		await page.keyboard.type('report');
 		await form.tabTo(form.withCursor('displayName'));
 		await page.keyboard.type('Nightly report');
-		const clusters = new ClusterList(page);
-		await form.tabTo(clusters.withCursor);
-		await clusters.opened();
-		await clusters.searchFor('wc-000002', 'south-virtual-2 (virtual)');
-		await clusters.entries.first().click();
+		// At the focus, the field opens a drop-down, whose search takes over the focus.
+		const clusters = page.locator(
+			'[data-test-id=rlc-input] input:focus, input[data-test-id=rlc-input]:focus',
+		);
+		await form.tabTo(page.getByTestId('rlc-search').or(clusters));
+		const entries = page.getByTestId('rlc-item');
+		await entries.first().waitFor();
+		await page.keyboard.type('wc-000002');
+		await entries.nth(1).waitFor({ state: 'detached' });
+		await entries.filter({ hasText: 'south-virtual-2 (virtual)' }).click();
 		await form.execute();
 
 		const [job] = [...sandbox.store.jobs.values()].slice(jobs);

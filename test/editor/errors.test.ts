@@ -1,7 +1,8 @@
+import { inARow, manualTrigger, rows } from '../../host/workflow';
+import { planCreates } from '../host/workflows';
 import { answer } from '../support/answer';
 import { takePictures } from './images';
-import { useStage } from './stage';
-import { afterStart, createJob } from './workflows';
+import { createJob, useStage } from './stage';
 
 /*
  * The editor shows an error with the failed item, the advice and the jobs, and shows markup in it as text.
@@ -9,19 +10,20 @@ import { afterStart, createJob } from './workflows';
 
 const it = useStage({ jobDuration: 600_000 });
 
-/** Returns a node that creates a job for each row, one at a time. */
-const create = (displayName: string) => createJob({ displayName, options: { concurrency: 1 } });
+/** Returns a workflow that creates a job for each of these names, one at a time. */
+const batchOf = (names: string[], displayName: string) =>
+	inARow('A batch that fails', [
+		manualTrigger(),
+		...rows(JSON.stringify(names.map((name) => ({ name })))),
+		createJob(displayName, { options: { concurrency: 1 } }),
+	]);
 
 describe('an item that fails', () => {
 	it('names the item, the advice and the jobs', async ({ page, editor, api, sandbox }) => {
-		sandbox.faults.plan(({ operation, nOfOperation }) =>
-			operation === 'createJob' && nOfOperation === 3
-				? { kind: 'break', when: 'afterActing' }
-				: undefined,
+		planCreates(sandbox, { 3: { kind: 'break', when: 'afterActing' } });
+		const { id } = await api.createWorkflow(
+			batchOf(['North', 'South', 'East', 'West'], '=Report {{ $json.name }}'),
 		);
-		const rows = ['North', 'South', 'East', 'West'].map((name) => ({ name }));
-		const creating = create('=Report {{ $json.name }}');
-		const { id } = await api.createWorkflow(afterStart('A batch that fails', [creating], rows));
 		await editor.open(id);
 		const form = await editor.openNode('Create job');
 		await form.execute();
@@ -50,15 +52,8 @@ describe('an item that fails', () => {
 			'<a href="evil:x">x</a> <img src=x onerror="ranFromText = true"> <script>1</script> &lt; a < b';
 		const asText =
 			'‹a href="evil:x"›x‹/a› ‹img src=x onerror="ranFromText = true"› ‹script›1‹/script› ＆lt; a ‹ b';
-		sandbox.faults.plan(({ operation, nOfOperation }) =>
-			operation === 'createJob' && nOfOperation === 2
-				? answer(400, { message: markup })
-				: undefined,
-		);
-		const creating = create('={{ $json.name }}');
-		const { id } = await api.createWorkflow(
-			afterStart('Markup', [creating], [{ name: markup }, { name: 'East' }]),
-		);
+		planCreates(sandbox, { 2: answer(400, { message: markup }) });
+		const { id } = await api.createWorkflow(batchOf([markup, 'East'], '={{ $json.name }}'));
 		await editor.open(id);
 		await editor.execute();
 		const notice = editor.notice('The service refused to create the job');

@@ -32,6 +32,12 @@ export class NodePanel {
 		await this.element.nth(1).waitFor({ state: 'detached' });
 	}
 
+	/** Returns from the actions of a node to the list of nodes. */
+	async goBack(): Promise<void> {
+		await this.element.locator('header button').first().click();
+		await this.search.waitFor();
+	}
+
 	/** Returns the headings and the actions from top to bottom, below the heading of all actions. */
 	async actions(): Promise<string[]> {
 		const list = this.element.locator('[is-trigger=false]').getByTestId('item-iterator-item');

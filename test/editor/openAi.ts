@@ -1,5 +1,8 @@
 import fastify from 'fastify';
 
+import type { N8nApi, WorkflowFile } from '../../host/api';
+import { readExample } from '../host/host';
+
 /** An answer of the model: a call of a tool, or a text. */
 export type Answer = { tool: string; arguments: Record<string, unknown> } | { says: string };
 
@@ -63,4 +66,16 @@ function messageOf(answer: Answer, n: number) {
 		content: null,
 		tool_calls: [{ index: 0, id: `call_${n}`, type: 'function', function: call }],
 	};
+}
+
+/** Returns the example of an AI agent. Its chat model is a stand-in, for which n8n gets a credential. */
+export async function agentExample(api: N8nApi, { url }: OpenAi): Promise<WorkflowFile> {
+	const name = 'Stand-in for OpenAI';
+	const data = { apiKey: 'none', url, header: false };
+	const id = await api.createCredential({ name, type: 'openAiApi', data });
+	const { nodes, ...rest } = await readExample('ai-agent.json');
+	const withModel = nodes.map((each) =>
+		each.name === 'Chat model' ? { ...each, credentials: { openAiApi: { id, name } } } : each,
+	);
+	return { ...rest, nodes: withModel };
 }

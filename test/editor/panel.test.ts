@@ -15,32 +15,31 @@ describe('the panel of nodes', () => {
 		sandbox,
 	}) => {
 		await page.setViewportSize({ width: 1280, height: 1000 });
-		for (const [theme, file, picture, words] of [
-			['dark', 'jobOrchestration.dark.svg', 'panel-dark', ['Job Orchestration', 'cluster']],
-			['light', 'jobOrchestration.svg', 'panel', ['pipeline', 'pause', 'stop job', 'job']],
-		] as const) {
-			await page.emulateMedia({ colorScheme: theme });
-			await editor.openNew();
-			await editor.addFirstStep.click();
-			const entry = editor.panel.named('Job Orchestration');
-			for (const text of words) {
-				await editor.panel.find('no such node');
-				await entry.waitFor({ state: 'detached' });
-				await editor.panel.find(text);
-				await entry.waitFor();
-			}
-			const address = (await entry.locator('img').first().getAttribute('src')) ?? '';
-			expect(address).toMatch(new RegExp(`/${file.replaceAll('.', '\\.')}$`));
-			const icon = await page.request.get(address);
-			expect(icon.headers()['content-type']).toContain('image/svg+xml');
-
-			await editor.panel.open('Job Orchestration');
-			expect(await editor.panel.actions()).toEqual([
-				...['CLUSTER ACTIONS', 'Get many clusters', 'JOB ACTIONS', 'Create job', 'Resume job'],
-				...['Stop job', 'Suspend job', 'Terminate job'],
-			]);
-			await takePicture(page, picture, [editor.panel.element]);
+		await editor.openNew();
+		await editor.addFirstStep.click();
+		const entry = editor.panel.named('Job Orchestration');
+		for (const text of ['cluster', 'pipeline', 'pause', 'stop job', 'job', 'Job Orchestration']) {
+			await editor.panel.find('no such node');
+			await entry.waitFor({ state: 'detached' });
+			await editor.panel.find(text);
+			await entry.waitFor();
 		}
+		for (const [colorScheme, file, picture] of [
+			['dark', 'jobOrchestration.dark.svg', 'panel-dark'],
+			['light', 'jobOrchestration.svg', 'panel'],
+		] as const) {
+			await page.emulateMedia({ colorScheme });
+			const image = entry.locator(`img[src$="/${file}"]`).first();
+			const icon = await page.request.get((await image.getAttribute('src')) ?? '');
+			expect(icon.headers()['content-type']).toContain('image/svg+xml');
+			await editor.panel.open('Job Orchestration');
+			await takePicture(page, picture, [editor.panel.element]);
+			if (colorScheme === 'dark') await editor.panel.goBack();
+		}
+		expect(await editor.panel.actions()).toEqual([
+			...['CLUSTER ACTIONS', 'Get many clusters', 'JOB ACTIONS', 'Create job', 'Resume job'],
+			...['Stop job', 'Suspend job', 'Terminate job'],
+		]);
 
 		await page.setViewportSize({ width: 2400, height: 765 });
 		const form = await editor.chooseAction('Get many clusters');

@@ -1,7 +1,6 @@
-import { jobNode } from '../../host/workflow';
+import { inARow, jobNode, manualTrigger } from '../../host/workflow';
 import { takePictures } from './images';
-import { useStage } from './stage';
-import { afterStart, createJob } from './workflows';
+import { createJob, useStage } from './stage';
 
 /*
  * Before the first run, the editor shows the fields of the output, so that a user can drag them into the next node.
@@ -12,7 +11,11 @@ const it = useStage();
 describe('before anything has run', () => {
 	it('a job ID is dragged into the next node', async ({ page, editor, api, sandbox }) => {
 		const { id } = await api.createWorkflow(
-			afterStart('Dragged', [createJob(), jobNode('Stop', { operation: 'stop' })]),
+			inARow('Dragged', [
+				manualTrigger(),
+				createJob('Report'),
+				jobNode('Stop', { operation: 'stop' }),
+			]),
 		);
 		await page.setViewportSize({ width: 1280, height: 700 });
 		await editor.open(id);

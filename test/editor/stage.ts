@@ -2,20 +2,19 @@ import { join } from 'node:path';
 
 import { selectors, type BrowserContext, type Page } from 'playwright-core';
 
-import { N8nApi } from '../../host/api';
-import { startSandbox, type Sandbox, type SandboxOptions } from '../../sandbox';
+import { N8nApi, type WorkflowNode } from '../../host/api';
+import { sandboxCredential } from '../../host/credential';
+import type { SandboxOptions } from '../../sandbox';
+import { useHost, type HostUnderTest } from '../host/host';
 import { running } from '../host/setUp';
+import { createNode } from '../host/workflows';
 import { openChromium } from './chromium';
 import { Editor } from './editor';
 
 /** What a test uses: its own page, and the n8n and the sandbox that it shares with the other tests of its file. */
-export interface Stage {
+export interface Stage extends Pick<HostUnderTest, 'api' | 'sandbox'> {
 	page: Page;
 	editor: Editor;
-	api: N8nApi;
-	sandbox: Sandbox;
-	/** Registers a function that is called at the end of the test, even if the test fails. */
-	atEnd(end: () => Promise<void>): void;
 }
 
 /** Declares a test, as `it` does. */
@@ -33,46 +32,42 @@ const patience = 30_000;
 export function useStage(options: SandboxOptions = {}): StageTest {
 	const { url, owner, dataFolder } = running();
 	let context: BrowserContext;
-	let shared: Pick<Stage, 'api' | 'sandbox'> | undefined;
-
+	beforeAll(async () => await deleteCredentials(await N8nApi.open(url, owner)));
+	const host = useHost(sandboxCredential.name, options);
 	beforeAll(async () => {
 		selectors.setTestIdAttribute('data-test-id');
 		context = await openChromium(join(dataFolder, 'chromium'), url);
 		context.setDefaultTimeout(patience);
 		const { email, password } = owner;
 		await context.request.post('/rest/login', { data: { emailOrLdapLoginId: email, password } });
-		const api = await N8nApi.open(url, owner);
-		const sandbox = await startSandbox(options);
-		await api.useService(sandbox);
-		shared = { api, sandbox };
 	});
-	afterAll(async () => {
-		await context.close();
-		await shared?.sandbox.close();
-	});
+	afterAll(async () => await context.close());
 
 	return (name, play) => {
 		it(name, async () => {
-			if (shared === undefined) throw new Error('The stage is not set');
 			const page = await context.newPage();
-			const ends = [async () => await page.close()];
-			const atEnd: Stage['atEnd'] = (end) => void ends.push(end);
-			shared.sandbox.clearCalls();
-			shared.sandbox.faults.clear();
 			try {
-				await play({ ...shared, page, editor: new Editor(page), atEnd });
+				await play({ api: host.api, sandbox: host.sandbox, page, editor: new Editor(page) });
 			} catch (error) {
-				const picture = join(
-					dataFolder,
-					'failures',
-					`${name.replace(/\W+/g, '-').slice(0, 60)}.png`,
-				);
+				const file = `${name.replace(/\W+/g, '-').slice(0, 60)}.png`;
+				const picture = join(dataFolder, 'failures', file);
 				await page.screenshot({ path: picture });
 				if (error instanceof Error) error.message += `\nThe page then: ${picture}`;
 				throw error;
 			} finally {
-				for (const end of ends.reverse()) await end();
+				await page.close();
 			}
 		});
 	};
 }
+
+/** Deletes the credentials of earlier tests. n8n only chooses a credential by itself if there is no other. */
+async function deleteCredentials(api: N8nApi): Promise<void> {
+	for (const { id } of await api.call<Array<{ id: string }>>('GET', '/rest/credentials')) {
+		await api.call('DELETE', `/rest/credentials/${id}`);
+	}
+}
+
+/** Returns the node that creates a job in the pictures. */
+export const createJob = (displayName: string, parameters: WorkflowNode['parameters'] = {}) =>
+	createNode(displayName, { workflowUid: 'report', ...parameters }, { name: 'Create job' });

@@ -1,7 +1,7 @@
-import { waitFor } from '../../host/wait';
+import { inARow, manualTrigger } from '../../host/workflow';
+import { soon } from '../host/host';
 import { takePictures } from './images';
-import { useStage } from './stage';
-import { afterStart, createJob } from './workflows';
+import { createJob, useStage } from './stage';
 
 /*
  * The editor shows the call that Wait Until Called has received, and names the job while the execution waits.
@@ -15,12 +15,11 @@ it('the output of Wait Until Called shows the body of the call next to the job',
 	api,
 }) => {
 	await page.setViewportSize({ width: 1280, height: 1640 });
-	const create = createJob({
+	const create = createJob('Nightly report', {
 		workflowUid: 'call-when-done',
-		displayName: 'Nightly report',
 		outputs: { output: [{ id: 'report', value: 'reports/alder.pdf' }] },
 	});
-	const { id } = await api.createWorkflow(afterStart('Wait', [create]));
+	const { id } = await api.createWorkflow(inARow('Wait', [manualTrigger(), create]));
 	await editor.open(id);
 	const form = await editor.openNode('Create job');
 	await form.addTo('Options', 'Wait Until Called');
@@ -40,18 +39,14 @@ it('a waiting execution names its job, says that a cancel does not end the job, 
 	api,
 	sandbox,
 }) => {
-	const create = createJob({
-		workflowUid: 'never-calls',
-		displayName: 'Nightly report',
+	const create = createJob('Nightly report', {
 		options: { waitUntilCalled: 'callbackUrl', waitLimit: 60 },
 	});
-	const { id } = await api.createWorkflow(afterStart('Cancelled', [create]));
+	const { id } = await api.createWorkflow(inARow('Cancelled', [manualTrigger(), create]));
 	await editor.open(id);
 	await editor.execute();
 	const reaches = async (wanted: string) =>
-		await waitFor(async () => (await api.executions(id))[0]?.status === wanted || undefined, {
-			timeout: 20_000,
-		});
+		await soon(async () => (await api.executions(id))[0]?.status === wanted);
 	await reaches('waiting');
 	const form = await editor.openNode('Create job');
 	const uid = [...sandbox.store.jobs.keys()].at(-1) ?? '';

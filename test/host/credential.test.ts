@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -5,15 +6,15 @@ import type { WorkflowNode } from '../../host/api';
 import { inARow, jobNode, manualTrigger } from '../../host/workflow';
 import { startSandbox, type Sandbox } from '../../sandbox';
 import { smallestJob } from '../sandbox/client';
-import { runToEnd, useHost } from './host';
-import { running } from './setUp';
+import { runToEnd, useHost, type Ended } from './host';
+import { planCreates } from './workflows';
 
 /*
  * In a real n8n, the test of the credential and every run use the edited values at once, and n8n's HTTP Request node
  * sends no POST again that the service may have carried out.
  */
 
-const host = useHost('credential');
+const host = useHost('Edited credential', { password: `pass-${randomUUID()}` });
 let other: Sandbox;
 
 beforeAll(async () => {
@@ -28,17 +29,12 @@ beforeEach(async () => {
 	host.sandbox.clearCalls();
 	other.clearCalls();
 });
-afterEach(() => {
-	host.sandbox.faults.clear();
-});
 
 type Form = Record<string, unknown>;
 
 /** Returns the credential as its form gets it, with blanked secrets. */
 async function form(): Promise<{ id: string; name: string; type: string; data: Form }> {
-	const all = await host.api.call<Array<{ id: string; name: string }>>('GET', '/rest/credentials');
-	const { id } = all.find(({ name }) => name === host.credential) ?? {};
-	return await host.api.call('GET', `/rest/credentials/${id}?includeData=true`);
+	return await host.api.call('GET', `/rest/credentials/${host.credential.id}?includeData=true`);
 }
 
 /** Saves the credential with these changes, as its form does. */
@@ -59,19 +55,10 @@ const getMany: Partial<WorkflowNode> = {
 	parameters: { resource: 'cluster', operation: 'getAll', limit: 1 },
 };
 
-/**
- * Runs one node.
- *
- * @returns the status of the execution and its error
- */
-async function run(node: Partial<WorkflowNode>): Promise<{ status: string; error?: string }> {
-	const { name, ...more } = { name: 'Node', ...node };
-	const { id } = await host.api.createWorkflow(
-		inARow('One node', [manualTrigger(), jobNode(name, more.parameters ?? {}, more)]),
-	);
-	const ended = await runToEnd(host, id);
-	const { error } = await host.api.executionResult(ended.id);
-	return { status: ended.status, ...(error === undefined ? {} : { error }) };
+/** Runs one node. */
+async function run({ parameters = {}, ...more }: Partial<WorkflowNode>): Promise<Ended> {
+	const node = jobNode('Node', parameters, more);
+	return await runToEnd(host, inARow('One node', [manualTrigger(), node]));
 }
 
 const operations = ({ calls }: Sandbox) => calls.map(({ operation }) => operation);
@@ -118,11 +105,11 @@ test('The test of an unchanged credential logs in, and the run after it does not
 });
 
 test("n8n's database contains neither the password nor a token in plain text", async () => {
-	const folder = join(running().dataFolder, 'n8n', '.n8n');
+	const folder = join(host.dataFolder, 'n8n', '.n8n');
 	const files = (await readdir(folder)).filter((name) => name.startsWith('database.sqlite'));
 	const contents = await Promise.all(files.map(async (name) => await readFile(join(folder, name))));
 	const isStored = (text: string) => contents.some((content) => content.includes(text));
-	expect(isStored(host.credential)).toBe(true);
+	expect(isStored(host.credential.name)).toBe(true);
 	await run(getMany);
 	const secrets = [host.sandbox.password, ...tokensAt(host.sandbox)];
 	expect(secrets).toHaveLength(2);
@@ -145,9 +132,7 @@ describe("n8n's HTTP Request node", () => {
 	});
 
 	test('sends a POST once that ends in a time-out', async () => {
-		host.sandbox.faults.plan(({ operation }) =>
-			operation === 'createJob' ? { kind: 'stall', when: 'afterActing' } : undefined,
-		);
+		planCreates(host.sandbox, { 1: { kind: 'stall', when: 'afterActing' } });
 		expect((await run(post({ timeout: 1_000 }))).status).toBe('error');
 		expect(operations(host.sandbox)).toEqual(['createJob']);
 	});

@@ -6,9 +6,7 @@
  */
 export async function connectMcp(url: string, token?: string) {
 	let session: string | null = null;
-	let id = 0;
-	const post = async (method: string, params?: object): Promise<string> => {
-		const isNotification = params === undefined;
+	const post = async (message: object): Promise<string> => {
 		const response = await fetch(url, {
 			method: 'POST',
 			headers: {
@@ -17,11 +15,7 @@ export async function connectMcp(url: string, token?: string) {
 				...(token !== undefined && { authorization: `Bearer ${token}` }),
 				...(session !== null && { 'mcp-session-id': session }),
 			},
-			body: JSON.stringify({
-				jsonrpc: '2.0',
-				method,
-				...(!isNotification && { id: (id += 1), params }),
-			}),
+			body: JSON.stringify({ jsonrpc: '2.0', ...message }),
 		});
 		const text = await response.text();
 		if (!response.ok) throw new Error(`The MCP server answers ${response.status}: ${text}`);
@@ -29,11 +23,14 @@ export async function connectMcp(url: string, token?: string) {
 		return text;
 	};
 	const clientInfo = { name: 'test', version: '1' };
-	await post('initialize', { protocolVersion: '2025-03-26', capabilities: {}, clientInfo });
-	await post('notifications/initialized');
+	const params = { protocolVersion: '2025-03-26', capabilities: {}, clientInfo };
+	await post({ id: 0, method: 'initialize', params });
+	await post({ method: 'notifications/initialized' });
+	let id = 0;
 
 	return async (name: string, args: Record<string, unknown>): Promise<string> => {
-		const text = await post('tools/call', { name, arguments: args });
+		id += 1;
+		const text = await post({ id, method: 'tools/call', params: { name, arguments: args } });
 		// The response is JSON, or an event whose data is JSON.
 		const { result, error } = JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text) as {
 			result?: { content: Array<{ text?: string }> };

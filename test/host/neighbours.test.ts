@@ -1,9 +1,7 @@
 import type { WorkflowFile, WorkflowNode } from '../../host/api';
-import type { ExecutionResult } from '../../host/executionResult';
-import { waitFor } from '../../host/wait';
 import { inARow, jobNode, manualTrigger, node, rows } from '../../host/workflow';
 import { CLUSTER, clusterById } from '../support/fixture';
-import { hasEnded, runToEnd, useHost } from './host';
+import { runToEnd, useHost } from './host';
 import { createNode, subWorkflow } from './workflows';
 
 /*
@@ -12,106 +10,55 @@ import { createNode, subWorkflow } from './workflows';
 
 const host = useHost('neighbours');
 
-/** n8n checks waiting executions once a minute, so it can take up to a minute until it notices that a limit is over. */
-const SLOWEST_MS = 90_000;
-jest.setTimeout(SLOWEST_MS + 30_000);
-
-const TABLE = 'Neighbours';
-const ID = 'metadata.uid';
-/** The row of an item whose row isn't known. */
-const NO_ROW = -1;
-
-const always = {
-	conditions: {
-		options: { caseSensitive: true, leftValue: '', typeValidation: 'strict', version: 2 },
-		conditions: [
-			{
-				...{ id: 'always', leftValue: '={{ Object.keys($json).length > 0 }}', rightValue: '' },
-				operator: { type: 'boolean', operation: 'true', singleValue: true },
-			},
-		],
-		combinator: 'and',
-	},
-};
 const code = (name: string, jsCode: string, mode = 'runOnceForEachItem') =>
 	node(name, 'n8n-nodes-base.code', { mode, jsCode }, { typeVersion: 2 });
-const merge = (name: string, parameters: WorkflowNode['parameters']) =>
-	node(name, 'n8n-nodes-base.merge', { mode: 'combine', ...parameters }, { typeVersion: 3.2 });
-
-/** Where the neighbours are, and what they read. */
-interface Place {
-	/** The output of the last node that leads to the neighbours. */
-	branch: number;
-	/** A field that differs from item to item. */
-	field: string;
-	/** The number of an item's row, or an expression for it. */
-	row: number | string;
-}
 
 /** The nodes that get the output. The node Items only passes it on, so that the test can read it. */
-const neighbours = ({ field, row }: Place): WorkflowNode[] => [
+const neighbours = (row: number | string): WorkflowNode[] => [
 	node('Items', 'n8n-nodes-base.noOp', {}),
 	code('Code, all items', 'return $input.all();', 'runOnceForAllItems'),
 	code('Code, each item', 'return $input.item;'),
-	code('Code, item', 'return item;'),
-	node('If', 'n8n-nodes-base.if', always, { typeVersion: 2.2 }),
-	node('Filter', 'n8n-nodes-base.filter', always, { typeVersion: 2.2 }),
 	node(
 		'Set',
 		'n8n-nodes-base.set',
 		{
 			includeOtherFields: true,
-			assignments: {
-				assignments: [{ id: 'row', name: 'row', value: row, type: 'number' }],
-			},
+			assignments: { assignments: [{ id: 'row', name: 'row', value: row, type: 'number' }] },
 		},
 		{ typeVersion: 3.4 },
 	),
-	node('Aggregate', 'n8n-nodes-base.aggregate', { aggregate: 'aggregateAllItemData' }),
-	node('Split Out', 'n8n-nodes-base.splitOut', { fieldToSplitOut: field }),
 	node('Loop', 'n8n-nodes-base.splitInBatches', {}, { typeVersion: 3 }),
 	node(
-		'Insert',
-		'n8n-nodes-base.dataTable',
-		{
-			...{ resource: 'row', operation: 'insert' },
-			dataTableId: { __rl: true, mode: 'name', value: TABLE },
-			columns: {
-				mappingMode: 'defineBelow',
-				value: { item: '={{ JSON.stringify($json) }}' },
-				matchingColumns: [],
-				schema: [{ id: 'item', displayName: 'item', type: 'string', display: true }],
-			},
-		},
-		{ typeVersion: 1.1 },
+		'Merge',
+		'n8n-nodes-base.merge',
+		{ mode: 'combine', combineBy: 'combineByPosition' },
+		{ typeVersion: 3.2 },
 	),
-	merge('By position', { combineBy: 'combineByPosition' }),
-	merge('By field', { combineBy: 'combineByFields', fieldsToMatchString: field }),
 ];
 
 /**
- * Puts the neighbours behind the last node of a workflow, a Code node behind Filter, and the output of Set beside it
- * into both Merge nodes.
+ * Puts the neighbours behind the last node of a workflow, and the output of Set beside it into Merge.
+ *
+ * @param branch the output of the last node that leads to the neighbours
+ * @param row the number of an item's row, or an expression for it
  */
-function withNeighbours(workflow: WorkflowFile, place: Place): WorkflowFile {
+function withNeighbours(workflow: WorkflowFile, branch: number, row: number | string) {
 	const source = workflow.nodes.at(-1)?.name ?? '';
 	const to = (name: string, index = 0) => ({ node: name, type: 'main', index });
-	const next = neighbours(place);
+	const next = neighbours(row);
 	const targets = next.map(({ name }) => to(name));
 	return {
 		...workflow,
 		nodes: [
 			...workflow.nodes,
 			...next,
-			code('Code after Filter', 'return $input.all();', 'runOnceForAllItems'),
 			node('In the loop', 'n8n-nodes-base.noOp', {}),
 			node('Looped', 'n8n-nodes-base.noOp', {}),
 		],
 		connections: {
 			...workflow.connections,
-			[source]: { main: place.branch === 0 ? [targets] : [[], targets] },
-			Filter: { main: [[to('Code after Filter')]] },
-			Set: { main: [[to('By position', 1), to('By field', 1)]] },
+			[source]: { main: branch === 0 ? [targets] : [[], targets] },
+			Set: { main: [[to('Merge', 1)]] },
 			Loop: { main: [[to('Looped')], [to('In the loop')]] },
 			'In the loop': { main: [[to('Loop')]] },
 		},
@@ -135,8 +82,6 @@ interface Kind {
 	nodes: WorkflowNode[];
 	/** The output that leads to the neighbours: 1 is the error output. */
 	branch?: number;
-	/** A field that differs from item to item. */
-	field?: string;
 	/** For each output item, the number of its row, and what its JSON contains. */
 	output: Array<[row: number, json: object]>;
 }
@@ -185,7 +130,7 @@ const kinds: Array<[what: string, Kind]> = [
 	[
 		'an item of the error output',
 		{
-			...{ input: [0, 1, 2], nodes: failing('continueErrorOutput'), branch: 1, field: 'message' },
+			...{ input: [0, 1, 2], nodes: failing('continueErrorOutput'), branch: 1 },
 			output: [[1, { n: 1, ...failed }]],
 		},
 	],
@@ -210,99 +155,42 @@ const kinds: Array<[what: string, Kind]> = [
 	],
 ];
 
-/** Returns the nodes that output the rows. */
-const begin = (input: number[]) => [
-	manualTrigger(),
-	...rows(JSON.stringify(input.map((n) => ({ n })))),
-];
-
-/** Returns a workflow in which the neighbours are behind the nodes of a kind. */
-const directly = async ({ input, nodes, branch = 0, field = ID }: Kind) =>
-	await Promise.resolve(
-		withNeighbours(inARow('Direct', [...begin(input), ...nodes]), {
-			...{ branch, field },
-			row: "={{ $('Split').item.json.n }}",
-		}),
-	);
-
-/** Returns a workflow in which the nodes of a kind are in a sub-workflow, and the neighbours are in its parent. */
-async function inTheParent({ input, nodes, branch = 0, field = ID }: Kind): Promise<WorkflowFile> {
+/** Returns a node that runs the nodes of a kind in a sub-workflow, and returns their output. */
+async function inSubWorkflow({ nodes, branch = 0 }: Kind): Promise<WorkflowNode> {
 	const passedOn = node('Passed on', 'n8n-nodes-base.noOp', {});
 	const last = nodes.at(-1)?.name ?? '';
 	const toPassedOn = [{ node: passedOn.name, type: 'main', index: 0 }];
-	const { execute } = await subWorkflow(host, [...nodes, passedOn], {
-		[last]: { main: branch === 0 ? [toPassedOn] : [[], toPassedOn] },
-	});
-	// n8n doesn't pass on which item of the sub-workflow belongs to which row.
-	const workflow = inARow('Parent', [...begin(input), execute]);
-	return withNeighbours(workflow, { branch: 0, field, row: NO_ROW });
+	const main = branch === 0 ? [toPassedOn] : [[], toPassedOn];
+	return (await subWorkflow(host, [...nodes, passedOn], { [last]: { main } })).execute;
 }
 
-/** Starts a workflow, and returns a function that waits for its end and returns its result. */
-async function start(workflow: WorkflowFile) {
-	const { id } = await host.api.createWorkflow(workflow);
-	const executionId = await host.api.run(id, 'Run by hand');
-	return async (): Promise<ExecutionResult & { status?: string | undefined }> => {
-		const look = async () =>
-			(await host.api.executions(id)).find((one) => one.id === executionId && hasEnded(one));
-		const ended = await waitFor(look, { timeout: SLOWEST_MS });
-		return { status: ended?.status, ...(await host.api.executionResult(executionId)) };
-	};
-}
+const direct = 'this node';
 
-const places = [
-	['behind this node', directly, true],
-	['behind the parent of a sub-workflow', inTheParent, false],
-] as const;
-const ends = new Map<string, Awaited<ReturnType<typeof start>>>();
-
-// All executions begin here, because one of them waits for up to a minute until n8n notices that its limit is over.
-beforeAll(async () => {
-	const columns = { column: [{ name: 'item', type: 'string' }] };
-	const table = { resource: 'table', operation: 'create', tableName: TABLE, columns };
-	const create = node('Table', 'n8n-nodes-base.dataTable', table, { typeVersion: 1.1 });
-	const { id } = await host.api.createWorkflow(inARow('Table', [manualTrigger(), create]));
-	expect(await runToEnd(host, id)).toMatchObject({ status: 'success' });
-	for (const [what, kind] of kinds) {
-		for (const [place, workflowOf] of places) {
-			ends.set(`${what} ${place}`, await start(await workflowOf(kind)));
-		}
-	}
-});
-
-describe.each(places)('The nodes %s work with', (place, _, hasRows) => {
-	test.each([...kinds].reverse())('%s', async (what, { output: expected, field = ID }) => {
-		const { status, error, output } = (await ends.get(`${what} ${place}`)?.()) ?? {};
-		expect({ status, error }).toEqual({ status: 'success', error: undefined });
-		const { Items: items = [], ...others } = output ?? {};
-		expect(items).toHaveLength(expected.length);
-		expect(items).toMatchObject(expected.map(([, json]) => json));
-		const withRows = items.map((json, n) => ({
-			...json,
-			row: hasRows ? expected[n]?.[0] : NO_ROW,
-		}));
-		const fields = items.map((json) => valueOf(json, field)).filter((value) => value !== undefined);
-		expect(others).toMatchObject({
-			'Code, all items': items,
-			'Code, each item': items,
-			'Code, item': items,
-			If: items,
-			Filter: items,
-			'Code after Filter': items,
-			Set: withRows,
-			Aggregate: [{ data: items }],
-			'Split Out': fields.map((value) => ({ [field]: value })),
-			Looped: items,
-			Insert: items.map((json) => ({ item: JSON.stringify(json) })),
-			'By position': withRows,
-			'By field': withRows.filter((json) => valueOf(json, field) !== undefined),
-		});
+test.each(
+	[direct, 'the parent of a sub-workflow'].flatMap((place) =>
+		kinds.map(([what, kind]) => ({ place, what, kind })),
+	),
+)('The nodes behind $place work with $what', async ({ place, kind }) => {
+	const { input, nodes, branch = 0, output: expected } = kind;
+	const begin = [manualTrigger(), ...rows(JSON.stringify(input.map((n) => ({ n }))))];
+	// n8n doesn't pass on which item of a sub-workflow belongs to which row.
+	const workflow =
+		place === direct
+			? withNeighbours(inARow(place, [...begin, ...nodes]), branch, "={{ $('Split').item.json.n }}")
+			: withNeighbours(inARow(place, [...begin, await inSubWorkflow(kind)]), 0, -1);
+	const { status, error, output } = await runToEnd(host, workflow);
+	expect({ status, error }).toEqual({ status: 'success', error: undefined });
+	const { Items: items = [], ...others } = output;
+	expect(items).toMatchObject(expected.map(([, json]) => json));
+	const withRows = items.map((json, n) => ({
+		...json,
+		row: place === direct ? expected[n]?.[0] : -1,
+	}));
+	expect(others).toMatchObject({
+		'Code, all items': items,
+		'Code, each item': items,
+		Set: withRows,
+		Looped: items,
+		Merge: withRows,
 	});
 });
-
-/** Returns the value at a path, such as `metadata.uid`. */
-function valueOf(json: unknown, path: string): unknown {
-	return path
-		.split('.')
-		.reduce((value, name) => (Object(value) as Record<string, unknown>)[name], json);
-}

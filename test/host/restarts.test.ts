@@ -1,24 +1,29 @@
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { N8nApi, type WorkflowFile } from '../../host/api';
-import { emptyFolder, readJson } from '../../host/files';
+import { emptyFolder } from '../../host/files';
 import { prepareHost, startHost, type Host } from '../../host/host';
 import { stopAll } from '../../host/process';
-import { waitFor } from '../../host/wait';
 import { inARow, jobNode, rows, webhook } from '../../host/workflow';
 import { startSandbox, type NewJob, type Sandbox } from '../../sandbox';
-import { publish } from '../queue/load';
 import { CLUSTER, clusterById } from '../support/fixture';
-import { endOf, hasEnded, pressRetry } from './host';
-import { foldersOf } from './setUp';
+import {
+	ends,
+	execution,
+	pressRetry,
+	publish,
+	readExample,
+	soon,
+	start,
+	type Started,
+} from './host';
+import { foldersOf, looksEvery } from './setUp';
 import {
 	addressIn,
 	callUntilTaken,
 	changed,
 	createNode,
 	createsIn,
-	customers,
 	inALoop,
 	json,
 } from './workflows';
@@ -36,11 +41,11 @@ let sandbox: Sandbox;
 let host: Host;
 let api: N8nApi;
 let batch: string;
-let parent: string;
+let parent: Started;
 
 const items = '[{ "n": 0 }, { "n": 1 }, { "n": 2 }, { "n": 3 }, { "n": 4 }]';
-const create = (name: string, n = '$json.n') =>
-	createNode(`=${name} {{ ${n} }}`, { options: { concurrency: 1 } }, { name });
+const create = (name: string, n = '$json.n', options: object = { concurrency: 1 }, more = {}) =>
+	createNode(`=${name} {{ ${n} }}`, { options }, { name, ...more });
 const list = jobNode('List', { resource: 'cluster', operation: 'getAll' });
 const creating = (path: string, ...nodes: Array<ReturnType<typeof jobNode>>) =>
 	inARow(path, [webhook(path), ...rows(items), ...nodes]);
@@ -73,17 +78,12 @@ const displayNames = () => createsIn(sandbox).map(({ displayName }) => displayNa
 const inBatch = async (status?: string) =>
 	await api.executions(batch, status === undefined ? undefined : [status]);
 
-async function expectSoon(look: () => Promise<boolean> | boolean): Promise<void> {
-	const seen = await waitFor(async () => (await look()) || undefined, { timeout: LONGEST_MS });
-	expect(seen).toBe(true);
-}
-
 /** Starts the example that waits for all of its jobs. */
 async function startBatch(): Promise<void> {
-	const example = join(__dirname, '../../examples/continue-when-all-done.json');
+	const customers = { name: 'customers', value: JSON.stringify(names), type: 'array' };
 	const { id } = await api.createWorkflow(
-		changed(await readJson(example), {
-			'Jobs to create': customers(names),
+		changed(await readExample('continue-when-all-done.json'), {
+			'Jobs to create': { assignments: { assignments: [{ id: 'customers', ...customers }] } },
 			'Create job': {
 				workflowUid: 'template-1',
 				workCluster: clusterById(
@@ -91,18 +91,19 @@ async function startBatch(): Promise<void> {
 				),
 				options: {
 					waitUntilCalled: 'callbackUrl',
-					waitLimit: "={{ $json.job.customer.startsWith('Silent') ? 0.5 : 60 }}",
+					waitLimit: "={{ $json.job.customer.startsWith('Silent') ? 0.05 : 60 }}",
 				},
 			},
-			// This wait is five seconds shorter than that of the whole batch. With equal waits, the batch would check
-			// its rows just before the last row is written.
+			// n8n only stores waits of at least 65 seconds, and takes an execution that runs while n8n starts for crashed.
+			// The first wait of the batch ends after the last row is written, unless the restart takes long.
+			Wait: { amount: '={{ $runIndex === 0 ? 100 : 65 }}' },
 			'Wait before the next try': { amount: 65 },
 		}),
 	);
 	batch = id;
-	parent = await api.run(batch, 'Run by hand');
+	parent = await start({ api }, batch);
 	// The batch itself also waits.
-	await expectSoon(async () => (await inBatch('waiting')).length === 2 + 5 + 1);
+	await soon(async () => (await inBatch('waiting')).length === 2 + 5 + 1);
 }
 
 /** Starts the workflows that create jobs, and waits until each is where n8n is to be killed. */
@@ -121,28 +122,27 @@ async function startCrashes(): Promise<void> {
 		const [{ webhookId } = { webhookId: '' }] = workflow.nodes;
 		await fetch(`${host.n8n.url}/webhook/${webhookId}`, { method: 'POST' });
 	}
-	await expectSoon(() => held.size === crashes.length);
+	await soon(() => held.size === crashes.length);
 }
 
 beforeAll(async () => {
 	await emptyFolder(folders.dataFolder);
 	sandbox = await startSandbox();
 	await prepareHost(folders);
-	host = await startHost(folders);
+	// This n8n doesn't notice that waits are over.
+	host = await startHost(folders, looksEvery(60 * 60_000));
 	api = await N8nApi.open(host.n8n.url, host.owner);
 	await api.useService(sandbox);
 	await startBatch();
 	await startCrashes();
-	const soon = Date.now() + 5 * 60_000;
-	const ends = (await inBatch('waiting'))
-		.map(({ waitTill }) => Date.parse(waitTill ?? ''))
-		.filter((end) => end < soon);
-	expect(ends).toHaveLength(2 + 1);
+	const waits = await inBatch('waiting');
+	expect(waits).toHaveLength(2 + 5 + 1);
+	const [, silent = 0] = waits.map(({ waitTill }) => Date.parse(waitTill ?? '')).sort();
 
 	await host.n8n.kill();
 	sandbox.faults.clear();
-	await sleep(Math.max(...ends) - Date.now());
-	host = await startHost(folders, { port: host.n8n.port });
+	await sleep(silent - Date.now());
+	host = await startHost(folders, { port: host.n8n.port, ...looksEvery(1_000) });
 	api = await N8nApi.open(host.n8n.url, host.owner);
 });
 afterAll(async () => {
@@ -153,27 +153,17 @@ afterAll(async () => {
 test('each waiting execution accepts the call of its job', async () => {
 	const jobs = createsIn(sandbox).filter(({ displayName }) => displayName.includes('Customer'));
 	expect(jobs).toHaveLength(5);
-	await Promise.all(
-		jobs.map(async (job) => {
-			await callUntilTaken(addressIn(job) ?? '', json(resultOf(job)));
-		}),
-	);
+	for (const job of jobs) await callUntilTaken(addressIn(job) ?? '', json(resultOf(job)));
 });
-
-/** Retries an execution with the currently saved workflow, and returns the error of the Retry and its ID. */
-async function retry(workflowId: string, executionId: string) {
-	const id = await pressRetry(api, executionId, true);
-	await endOf(api, workflowId, id);
-	return { id, error: (await api.executionResult(id)).error };
-}
 
 test.each(crashes)(
 	'if n8n was killed %s, Retry creates no job twice, and says that the jobs may exist',
 	async (where) => {
 		const workflowId = workflowIds.get(where) ?? '';
-		const look = async () => (await api.executions(workflowId, ['crashed'])).at(0);
-		const crashed = await waitFor(look, { timeout: LONGEST_MS });
-		const { error, id } = await retry(workflowId, crashed?.id ?? '');
+		const retry = async (id: string) =>
+			await execution(api, workflowId, await pressRetry(api, id, true)).end();
+		const crashed = await soon(async () => (await api.executions(workflowId, ['crashed'])).at(0));
+		const { error, id } = await retry(crashed.id);
 		expect(error).toMatch(
 			/n8n was stopped while an earlier execution ran this node; the job may exist/,
 		);
@@ -182,23 +172,24 @@ test.each(crashes)(
 
 		// After the user has looked for the jobs, Create Again If Uncertain creates the missing ones.
 		expect(error).toMatch(/0 of 5 jobs were created, 5 more may exist/);
-		const createUncertainAgain = '={{ ![0, 1, 2, 3].includes($itemIndex) }}';
-		const again = create('One');
-		Object.assign(again, { onError: 'continueRegularOutput' });
-		again.parameters['options'] = { createUncertainAgain };
+		const options = { createUncertainAgain: '={{ ![0, 1, 2, 3].includes($itemIndex) }}' };
+		const again = create('One', '$json.n', options, { onError: 'continueRegularOutput' });
 		await api.changeWorkflow(workflowId, { nodes: creating('one', again).nodes });
-		await retry(workflowId, id);
+		await retry(id);
 		const own = displayNames().filter((name) => name.startsWith('One '));
 		expect(own.sort()).toEqual(['One 0', 'One 1', 'One 2', 'One 3', 'One 4']);
 	},
 );
 
 test('the batch continues once, with the result of each job', async () => {
-	await expectSoon(async () => (await inBatch()).every(hasEnded));
+	await soon(
+		async () => (await inBatch()).every(({ status }) => ends.includes(status)),
+		LONGEST_MS,
+	);
 	expect((await inBatch()).map(({ status }) => status)).toEqual(
 		new Array(names.length + 1).fill('success'),
 	);
-	const { output } = await api.executionResult(parent);
+	const { output } = await api.executionResult(parent.id);
 	expect(output['Go on from here']).toEqual(
 		names.map((customer) => {
 			const [kind] = customer.split(' ');

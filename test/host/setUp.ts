@@ -21,6 +21,12 @@ export const foldersOf = (name: string) => ({
 	dataFolder: join(projectHost, '.data', name),
 });
 
+/** Returns the options of an n8n that looks so often for executions whose wait is over. */
+export const looksEvery = (intervalMs: number) => ({
+	nodeArgs: ['--require', join(__dirname, 'waitTracker.cjs')],
+	env: { LOOKS_EVERY_MS: String(intervalMs) },
+});
+
 /** The properties of the n8n that all test files share. */
 export interface Running extends Pick<Host, 'owner'> {
 	/** The address of n8n, without a slash at its end. */
@@ -44,7 +50,7 @@ export default async function setUp(_: unknown, suite: { displayName: { name: st
 	const { dataFolder } = folders;
 	await emptyFolder(dataFolder);
 	await prepareHost(folders);
-	const { n8n, owner } = await startHost(folders);
+	const { n8n, owner } = await startHost(folders, looksEvery(1_000));
 	const shared: Running = { url: n8n.url, logFile: n8n.logFile, owner, dataFolder };
 	process.env[variable] = JSON.stringify(shared);
 }

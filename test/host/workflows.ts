@@ -1,11 +1,8 @@
 import type { SavedWorkflow, WorkflowFile, WorkflowNode } from '../../host/api';
-import type { ExecutionResult } from '../../host/executionResult';
-import { waitFor } from '../../host/wait';
 import { inARow, jobNode, node, rows } from '../../host/workflow';
-import type { NewJob, Sandbox } from '../../sandbox';
-import { publish } from '../queue/load';
+import type { Fault, NewJob, Sandbox } from '../../sandbox';
 import { CLUSTER, clusterById } from '../support/fixture';
-import { runToEnd, type HostUnderTest } from './host';
+import { ends, execution, publish, runToEnd, soon, type Ended, type HostUnderTest } from './host';
 
 /** The parameters of a node. */
 type Fields = WorkflowNode['parameters'];
@@ -26,15 +23,29 @@ export const createNode = (
 		more,
 	);
 
-/** Runs an example by one of its triggers, as the editor's button does, and expects that it succeeds. */
-export async function run(
-	host: HostUnderTest,
-	file: string,
-	trigger?: string,
-): Promise<ExecutionResult> {
-	const { id, status } = await runToEnd(host, (await host.example(file)).id, trigger);
+/** Runs an example by one of its triggers, expects that it succeeds, and returns the output of its nodes. */
+export async function run(host: HostUnderTest, file: string, trigger?: string) {
+	const { status, output } = await runToEnd(host, (await host.example(file)).id, trigger);
 	expect(status).toBe('success');
-	return await host.api.executionResult(id);
+	return output;
+}
+
+/** Waits until a workflow has this many executions and all have ended, and returns them, the latest first. */
+export async function endedOf(
+	{ api }: HostUnderTest,
+	workflowId: string,
+	count = 1,
+): Promise<Ended[]> {
+	const ended = await soon(async () => {
+		const executions = await api.executions(workflowId);
+		return (
+			executions.length >= count &&
+			executions.every(({ status }) => ends.includes(status)) &&
+			executions
+		);
+	});
+	expect(ended).toHaveLength(count);
+	return await Promise.all(ended.map(async ({ id }) => await execution(api, workflowId, id).end()));
 }
 
 /**
@@ -62,15 +73,6 @@ export async function fillIn(
 	const workflow = await host.example(file);
 	return await host.api.changeWorkflow(workflow.id, changed(workflow, parameters));
 }
-
-/** Returns the parameters of the node that contains the customers in the examples that wait for jobs. */
-export const customers = (names: string[]): Fields => ({
-	assignments: {
-		assignments: [
-			{ id: 'customers', name: 'customers', value: JSON.stringify(names), type: 'array' },
-		],
-	},
-});
 
 /**
  * Returns a workflow with Loop Over Items, which runs a node for one item at a time. The node Next gets all results.
@@ -122,6 +124,18 @@ export const createsIn = ({ calls }: Sandbox): NewJob[] =>
 		.filter(({ operation }) => operation === 'createJob')
 		.map(({ body }) => (body as { job: NewJob }).job);
 
+/**
+ * Plans faults for creates, and no other faults.
+ *
+ * @param planned each fault under the name of its job, or under the number of its create, counted from 1
+ */
+export function planCreates({ faults }: Sandbox, planned: Record<string | number, Fault>): void {
+	faults.plan(({ operation, nOfOperation, body }) => {
+		if (operation !== 'createJob') return undefined;
+		return planned[nOfOperation] ?? planned[(body as { job: NewJob }).job.displayName];
+	});
+}
+
 /** Returns the address that a job should call. */
 export const addressIn = ({ inputs = [] }: NewJob): string | undefined =>
 	inputs.find(({ id }) => id === 'callbackUrl')?.default;
@@ -153,18 +167,19 @@ export async function call(
  */
 export async function say(
 	{ url }: Pick<HostUnderTest, 'url'>,
-	webhookId: string,
+	{ nodes }: WorkflowFile,
 	chatInput: string,
 ): Promise<string> {
+	const trigger = nodes.find(({ type }) => type.endsWith('.chatTrigger'));
 	const said = json({ action: 'sendMessage', sessionId: 'test', chatInput });
-	const response = await fetch(`${url}/webhook/${webhookId}/chat`, { method: 'POST', ...said });
+	const response = await fetch(`${url}/webhook/${String(trigger?.['webhookId'])}/chat`, {
+		method: 'POST',
+		...said,
+	});
 	return await response.text();
 }
 
 /** Calls n8n until it accepts the call, as a job does. n8n refuses a call while the execution is about to wait. */
 export async function callUntilTaken(address: string, request?: Call): Promise<void> {
-	const taken = await waitFor(async () => (await call(address, request)) === 202 || undefined, {
-		timeout: 80_000,
-	});
-	if (taken === undefined) throw new Error(`n8n never took the call of ${address}`);
+	await soon(async () => (await call(address, request)) === 202);
 }

@@ -1,14 +1,9 @@
-import { join } from 'node:path';
-
-import type { N8nApi, SavedWorkflow, WorkflowFile, WorkflowNode } from '../../host/api';
-import { readJson } from '../../host/files';
-import { waitFor } from '../../host/wait';
+import type { N8nApi, SavedWorkflow, WorkflowNode } from '../../host/api';
 import type { Sandbox } from '../../sandbox';
-import { runToEnd } from '../host/host';
+import { publish, readExample, runToEnd, soon } from '../host/host';
 import { changed } from '../host/workflows';
-import { publish } from './load';
 
-const example = join(__dirname, '../../examples/crash-safe-batch.json');
+const TABLE = 'Job ledger of crash-safe-batch';
 
 /** The number of rows that the example marks at a time. */
 export const CHUNK = 50;
@@ -34,7 +29,7 @@ export class Ledger {
 		const ago = `={{ $now.minus({ seconds: ${secondsLeft} }).toISO() }}`;
 		const workflow = await publish(
 			api,
-			changed(await readJson<WorkflowFile>(example), {
+			changed(await readExample('crash-safe-batch.json'), {
 				Rows: { jsonOutput: JSON.stringify({ rows: [] }) },
 				'Every minute': { rule: { interval: [{ field: 'seconds', secondsInterval: 2 }] } },
 				'Set aside what was left': {
@@ -60,28 +55,20 @@ export class Ledger {
 			cluster: 'wc-000001',
 			state: 'waiting',
 		}));
-		await this.api.addDataTableRows('Job ledger of crash-safe-batch', rows);
+		await this.api.addDataTableRows(TABLE, rows);
 	}
 
 	/** Returns the rows of a batch. */
-	async rows(batch: string): Promise<Array<Record<string, unknown>>> {
-		const all = await this.api.dataTableRows('Job ledger of crash-safe-batch');
+	private async rows(batch: string): Promise<Array<Record<string, unknown>>> {
+		const all = await this.api.dataTableRows(TABLE);
 		return all.filter(({ key }) => String(key).startsWith(`${batch} `));
 	}
 
-	/** Waits until no row of a batch is waiting or being sent. Returns false if this takes too long. */
-	async settle(batch: string): Promise<boolean> {
-		const done = async () => {
-			const rows = await this.rows(batch);
-			return !rows.some(({ state }) => state === 'waiting' || state === 'sending') || undefined;
-		};
-		return (await waitFor(done, { timeout: 150_000, interval: 500 })) ?? false;
-	}
-
-	/** Returns the ID of the execution that has marked the row of a job. */
-	async execution(batch: string, displayName: string): Promise<string | undefined> {
-		const row = (await this.rows(batch)).find((each) => nameOf(each) === displayName);
-		return row?.['execution'] ? String(row['execution']) : undefined;
+	/** Waits until no row of a batch is waiting or being sent. */
+	async settle(batch: string): Promise<void> {
+		const isOpen = ({ state }: Record<string, unknown>) =>
+			state === 'waiting' || state === 'sending';
+		await soon(async () => !(await this.rows(batch)).some(isOpen), 150_000);
 	}
 
 	/** Compares the rows of a batch with the jobs in a sandbox. */
