@@ -33,7 +33,7 @@ export const jobMayExist = ({ uncertainJob, mayHaveActed }: Problem) =>
 	uncertainJob !== undefined || mayHaveActed === true;
 
 /** Returns the problem of a failure after which the service has certainly not acted. */
-export function problemOfFailure(failure: Failure): Problem {
+function problemOfFailure(failure: Failure): Problem {
 	const { title, advice, facts, httpStatus, isAboutAllItems } = failure;
 	return { title, advice, facts, httpStatus, ...(isAboutAllItems && { scope: 'all items' }) };
 }
