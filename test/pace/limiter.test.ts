@@ -1,3 +1,4 @@
+import { failureOf } from '../../nodes/JobOrchestration/service/errors/failure';
 import { broken, statusFailure, unreachable } from '../reliability/statusFailure';
 import { Executions, lastAt, mayExist, range, seconds } from './executions';
 import { bucket, connections, during, answersIn, rejected } from './services';
@@ -115,6 +116,60 @@ test('At a Concurrency of 1, every execution ends, even if a request fails while
 	await executions.end();
 	expect([hasty.failed.length, patient.failed.length]).toEqual([1, 5]);
 });
+
+describe('At a Concurrency of 1, no item waits for a request whose health check', () => {
+	/** Two creates fail, and the first health check ends in this way. */
+	const withFirstCheck = (end: ReturnType<Service>) => {
+		let checks = 0;
+		return new Executions((n) => {
+			if (Number.isNaN(n)) return checks++ === 0 ? end : undefined;
+			return n < 2 ? statusFailure(500) : undefined;
+		});
+	};
+
+	test("can't be sent", async () => {
+		const ofLogin = failureOf({ title: 'refused', advice: '', ofLogin: true, httpStatus: 403 });
+		const executions = withFirstCheck(ofLogin);
+		const execution = executions.begin(range(6), { concurrency: 1 });
+		await executions.end();
+		expect(items(execution.failed)).toEqual([0, 1, 2]);
+		expect(items(execution.done)).toEqual([3, 4, 5]);
+	});
+
+	test('was stopped', async () => {
+		const executions = withFirstCheck({ after: seconds(5) });
+		const limits = { concurrency: 1, execution: {} };
+		const stopped = executions.begin(range(6), limits);
+		await executions.clock.pass(seconds(2));
+		expect(stopped.healthChecks).toHaveLength(1);
+		stopped.stop();
+		const next = executions.begin([10, 11], limits);
+		await executions.end();
+		expect(items(next.done)).toEqual([10, 11]);
+	});
+});
+
+test.each([
+	[4, 10],
+	[30, 2],
+	[3_600, 1],
+])(
+	'No health check is sent before the Retry-After of the one before, %s s, is over',
+	async (retryAfter, most) => {
+		const executions = new Executions((n) => {
+			if (Number.isNaN(n)) return rejected(seconds(retryAfter));
+			return n < 2 ? statusFailure(500) : undefined;
+		});
+		const { healthChecks, done } = executions.begin(range(6), { concurrency: 1 });
+		await executions.end();
+		const waits = healthChecks
+			.slice(1)
+			.map(({ at }, index) => at - (healthChecks[index]?.at ?? at));
+		expect(Math.min(...waits)).toBeGreaterThanOrEqual(seconds(retryAfter));
+		expect(healthChecks.length).toBeLessThanOrEqual(most);
+		expect(items(done)).toEqual([2, 3, 4, 5]);
+	},
+);
 
 test('While health checks are answered and creates are throttled, the probes become fewer', async () => {
 	const executions = new Executions((n, at) =>

@@ -60,6 +60,7 @@ describe('A state change that is answered with 200', () => {
 });
 
 const refused = /^Check this node's fields\..*\n\nThe service says: /;
+const UUID = '4f0c2a5e-8d3b-4a17-9c61-2b7e5d90f1aa';
 const isUnclear = /^Before you run this item again, look on the service/;
 
 describe('A create that is answered with a success', () => {
@@ -80,6 +81,12 @@ describe('A create that is answered with a success', () => {
 		[{ success: false, taskId: 'j1' }, 'failed to create the job', isUnclear],
 		[{ success: false, workflowJobId: 'j1' }, 'failed to create the job', isUnclear],
 		[{ success: false, metadata: { name: 'job-1' } }, 'failed to create the job', isUnclear],
+		[{ success: false, result: UUID }, 'failed to create the job', isUnclear],
+		[{ success: false, message: `Job ${UUID} waits` }, 'failed to create the job', isUnclear],
+		[{ success: false, message: 'job-4f0c2a5e waits' }, 'failed to create the job', isUnclear],
+		[{ ok: false, created: ['job-4f0c2a5e'] }, 'failed to create the job', isUnclear],
+		[{ success: false, message: 'no', traceId: UUID }, 'refused to create the job: no', refused],
+		[{ success: false, message: 'a job-level no' }, 'refused to create the job: a job', refused],
 		[{ success: false, errors: ['no'], valid: 'no' }, 'refused to create the job: no', refused],
 		[{ success: false, message: 'no', requestId: 'r1' }, 'refused to create the job: no', refused],
 		[{ success: false, message: 'no' }, 'failed to create the job: no', isUnclear, 201],

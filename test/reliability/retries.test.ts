@@ -218,6 +218,23 @@ describe("n8n's Retry", () => {
 		expect(fixture.callsOf('changeJobState')).toHaveLength(4);
 	});
 
+	test.each([
+		['was wrong', '={{ $json.none }}', 0],
+		['has stopped some jobs', '={{ $json.n === 2 ? "gone" : $json.job }}', 3],
+	])(
+		'with the operation changed back keeps what was created, if the other operation %s',
+		async (_, jobId, calls) => {
+			const failed = await refusedAtThird();
+			const [job = ''] = jobsOnService();
+			const parameters = change('stop', { jobId: jobId.replace('$json.job', `'${job}'`) });
+			const changed = await fixture.engine.retry(failed, [{ parameters }]);
+			expect(changed.error).toBeDefined();
+			expect(fixture.callsOf('changeJobState').length).toBeGreaterThanOrEqual(calls);
+			expect(namesIn(await fixture.engine.retry(changed, [once]))).toEqual(allNames);
+			expect(timesSent()).toEqual([1, 1, 2, 1]);
+		},
+	);
+
 	test('of state changes sends only those that have not succeeded', async () => {
 		await fixture.engine.run(once, numbered(2));
 		const jobIds = jobsOnService();
@@ -289,8 +306,12 @@ describe("n8n's Retry, pressed again on the same execution,", () => {
 		creates(() => held.fault);
 		const running = retried(failed);
 		await until(() => fixture.callsOf('createJob').length === 4);
+		const now = performance.now();
+		const later = jest.spyOn(performance, 'now').mockImplementation(() => now + HOUR_MS);
 		const [, { error }] = await retried(failed);
 		expect(error?.message).toMatch(/which is still running\. Use Retry of execution \d+\.$/);
+		expect(error?.description).toMatch(/If it was cancelled, n8n offers no Retry of it:/);
+		later.mockRestore();
 		held.open();
 		expect((await running)[1].error).toBeUndefined();
 		expect(jobsOnService()).toHaveLength(4);

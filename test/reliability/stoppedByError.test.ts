@@ -1,3 +1,4 @@
+import { ExecuteContext } from 'n8n-core';
 import type { INodeParameters } from 'n8n-workflow';
 
 import type { Fault } from '../../sandbox';
@@ -206,6 +207,25 @@ test.each<[string, () => Promise<Result>]>([
 		}
 		description = description.replaceAll(fixture.sandbox.url, '<service>');
 		expect([error?.message, description].join('\n\n')).toMatchSnapshot();
+	},
+);
+
+test.each(['stopWorkflow', 'continueRegularOutput'] as const)(
+	'If n8n fails after the calls, the jobs that were created are not lost (%s)',
+	async (onError) => {
+		fixture.engine.mode = 'manual';
+		const hint = jest.spyOn(ExecuteContext.prototype, 'addExecutionHints');
+		hint.mockImplementation(() => {
+			throw new Error('n8n failed');
+		});
+		const { error, items, ...result } = await run({ ...node(), onError }, {});
+		hint.mockRestore();
+		if (onError === 'continueRegularOutput') {
+			expect(items.map(({ json }) => json.displayName)).toContain('Job 0');
+		} else {
+			expect(error?.message).toMatch(/^6 of 6 jobs were created: n8n failed/);
+			expect(createdIn({ error, items, ...result })).toHaveLength(6);
+		}
 	},
 );
 
