@@ -1,4 +1,3 @@
-import type { Fault } from '../../sandbox';
 import { gate, itemOf, turns } from '../reliability/batch';
 import { until } from '../sandbox/client';
 import { answer } from '../support/answer';

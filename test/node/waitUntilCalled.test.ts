@@ -1,8 +1,8 @@
 import { ExecuteContext } from 'n8n-core';
-import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import type { IDataObject, INodeParameters, IWebhookFunctions } from 'n8n-workflow';
 
 import { clusterById, create, useSandbox } from '../support/fixture';
-import type { NodeOptions } from '../support/run';
+import { checkKeys, type NodeOptions } from '../support/run';
 
 /*
  * Create with Wait Until Called passes an address to the job and waits, and no Retry creates the job again. The tests
@@ -76,20 +76,36 @@ test.each<[why: string, NodeOptions]>([
 	if (why !== 'its item fails') expect(fixture.sentJob()).toMatchObject({ inputs: [] });
 });
 
-test('Retry returns what the job sent, if n8n crashed after it had received the call', async () => {
+/** Returns what n8n gives the node when a job calls this address, and the execution waits with this item. */
+const callOf = (address: string, item: unknown) =>
+	({
+		evaluateExpression: () => item,
+		getQueryData: () => ({ call: new URL(address).searchParams.get('call') }),
+		getHeaderData: () => ({ 'content-type': 'application/json' }),
+		getRequestObject: () => ({
+			readRawBody: async () => await Promise.resolve(),
+			rawBody: new TextEncoder().encode('{ "state": "done" }'),
+		}),
+	}) as unknown as IWebhookFunctions;
+
+test('a call of the job resumes the execution, and Retry returns what the job sent, if n8n then crashes', async () => {
 	// This covers a special case: with an error output, n8n empties the list that a node returns.
 	const nodes: NodeOptions[] = [{ parameters: waiting(), onError: 'continueErrorOutput' }];
 	const result = await fixture.engine.start(nodes, [{}]).result;
+	const { data } = result.run;
+	const [entry] = data.executionData?.nodeExecutionStack ?? [];
+	const address = String(fixture.sentJob().inputs?.at(-1)?.default);
+	const call = callOf(address, entry?.data.main?.[0]?.[0]);
+	const { workflowData = [] } = (await fixture.engine.loaded.node.webhook?.call(call)) ?? {};
+	checkKeys(workflowData.flat());
+	const called = { displayName: 'Report', callback: { state: 'done' } };
+	expect(workflowData).toMatchObject([[{ json: called }]]);
 	// n8n stores an execution in this state when a call resumes it.
-	const [entry] = result.run.data.executionData?.nodeExecutionStack ?? [];
-	const [item] = entry?.data.main?.[0] ?? [];
-	if (item !== undefined) item.json = { ...item.json, callback: { state: 'done' } };
-	result.run.data.resultData.runData['Node 1']?.pop();
-	delete result.run.data.waitTill;
+	if (entry !== undefined) entry.data.main = workflowData;
+	data.resultData.runData['Node 1']?.pop();
+	delete data.waitTill;
 	const retried = await fixture.engine.retry(result, nodes);
-	expect(retried.items.map(({ json }) => json)).toEqual([
-		expect.objectContaining({ displayName: 'Report', callback: { state: 'done' } }),
-	]);
+	expect(retried.items).toMatchObject([{ json: called }]);
 	expect(retried.run.waitTill).toBeUndefined();
 	expect(fixture.sentJobs()).toHaveLength(1);
 });

@@ -9,6 +9,7 @@ import type {
 	ICredentialDataDecryptedObject,
 	IDataObject,
 	ILoadOptionsFunctions,
+	INodeExecutionData,
 	INodeListSearchResult,
 	IPinData,
 	IRequestOptions,
@@ -317,11 +318,24 @@ export function stored({ data }: IRun): IRun['data'] {
 	return jsonParse(jsonStringify(data, { replaceCircularRefs: true }));
 }
 
-/** Returns the outcome of a run: the output of the named node in its first run, and the error that ended the run. */
+/** Throws an error if an item has a key that n8n's Code node refuses. test/host/neighbours.test.ts shows its errors. */
+export function checkKeys(items: INodeExecutionData[]): void {
+	const keys = new Set(items.flatMap((item) => Object.keys(item)));
+	const others = [...keys].filter((key) => !['json', 'pairedItem', 'binary'].includes(key));
+	if (others.length > 0) throw new Error(`n8n's Code node refuses items with ${others.join()}`);
+}
+
+/**
+ * Returns the outcome of a run: the output of the named node in its first run, and the error that ended the run.
+ *
+ * @throws Error if an item has a key that n8n's Code node refuses
+ */
 export function resultOf(run: IRun, nodeName: string) {
 	const { runData, error } = run.data.resultData;
 	const [first] = runData[nodeName] ?? [];
 	const branches = (first?.data?.main ?? []).map((items) => items ?? []);
+	const outputs = Object.values(runData).flatMap((runs) => runs.flatMap(({ data }) => data?.main));
+	checkKeys(outputs.flatMap((items) => items ?? []));
 	return {
 		/** The items of all branches of the node's output, in one list. */
 		items: branches.flat(),
