@@ -45,19 +45,12 @@ async function errorAfterLogin(fault: Fault) {
 	return textsOf(await fixture.engine.run({ parameters: getAll() }));
 }
 
-/** Returns the error of the credential's test, which n8n wraps. It has only a title. */
-async function errorOfTest(fault: Fault) {
-	fixture.meets('login', fault);
-	const error: unknown = await fixture.engine.listAsOtherNode().catch((e: unknown) => e);
-	return { title: (error as Error).message.replaceAll('\u2060', ''), description: '' };
-}
-
-/** Returns the error of the credential's test, in whose login nothing fails. It has only a title. */
-async function errorOfListInTest(fault: Fault) {
-	fixture.meets('listClusters', fault);
-	const error: unknown = await fixture.engine.testCredential().catch((e: unknown) => e);
-	return { title: (error as Error).message.replaceAll('\u2060', ''), description: '' };
-}
+/** Returns the error of the credential's test, which has only a title: in n8n's form, it is one line. */
+const errorOfTest = (operation: 'login' | 'listClusters') => async (fault: Fault) => {
+	fixture.meets(operation, fault);
+	const test = fixture.engine.testCredential();
+	return textsOf({ error: await test.catch((error: unknown) => error as Result['error']) });
+};
 
 const trace = '\n\tat a.Jobs.create(Jobs.java:12)\n\tat a.Main.main(Main.java:3)';
 const timestamp = '2026-11-27T05:02:15.123+00:00';
@@ -177,8 +170,16 @@ test.each<[string, Answer[], after?: typeof errorAfter]>([
 		async (fault) => await errorAfter(fault, getAll()),
 	],
 	['a refused login', refusedLogins, errorAfterLogin],
-	["a failed test of the credential, which n8n's form shows as one line", failedTests, errorOfTest],
-	['a test of the credential in which only the list fails', failedLists, errorOfListInTest],
+	[
+		"a failed test of the credential, which n8n's form shows as one line",
+		failedTests,
+		errorOfTest('login'),
+	],
+	[
+		'a test of the credential in which only the list fails',
+		failedLists,
+		errorOfTest('listClusters'),
+	],
 ])(
 	'the error says what the user needs to know, after %s',
 	async (_, answers, after = errorAfter) => {
