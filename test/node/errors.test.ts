@@ -13,8 +13,8 @@ import type { Result } from '../support/run';
 
 /*
  * The title and the description of an error quote the service, and say what the failure means and what to do. The
- * snapshot contains the errors as n8n shows them. `reliability/matrix.test.ts` has those of all statuses, and
- * `reliability/stoppedByError.test.ts` those of a batch.
+ * snapshot contains the errors as n8n shows them. `reliability/matrix.test.ts` has the consequences of the failures, and
+ * `reliability/stoppedByError.test.ts` has the errors of a batch.
  */
 
 const fixture = useSandbox();
@@ -383,3 +383,42 @@ test('an error has the HTTP status where n8n looks for it, if there is one', asy
 	const { error: unsent } = await fixture.engine.run({ parameters: getAll() });
 	expect(unsent).toMatchObject({ name: 'NodeApiError', httpCode: null });
 });
+
+const location = 'http://127.0.0.1:9/elsewhere';
+const notNow = { 'retry-after': '1' };
+const page = '<html><head><title>503 Backend fetch failed</title></head></html>';
+
+const failures: Fault[] = [
+	...(['break', 'halfBody', 'stall'] as const).map(
+		(kind): Fault => ({ kind, when: 'beforeActing' }),
+	),
+	...[302, 307].map((status) => answer(status, undefined, { location })),
+	...[400, 401, 403, 404, 405, 407, 408, 409, 413, 422, 429, 431].map((status) => answer(status)),
+	...[403, 405, 503].map((status) => answer(status, page, notNow)),
+	...[423, 429, 500, 503].map((status) => answer(status, { message: 'busy' }, notNow)),
+	...[501, 502].map((status) => answer(status, page)),
+	...[undefined, [], page].map((body) => answer(200, body)),
+];
+
+test.each([
+	['a create', create()],
+	['a list', getAll()],
+	['a state change', stop],
+])(
+	'the whole error of %s says what happened and what to do, after each failure',
+	async (_, node) => {
+		const { orRunOut } = hurry();
+		const said: string[] = [];
+		for (const failure of failures) {
+			await fixture.start({});
+			fixture.meets('others', () => orRunOut(failure));
+			const { title, description } = textsOf(await fixture.engine.run({ parameters: node }));
+			said.push(`\n${JSON.stringify(failure)}`, title, description);
+		}
+		const text = said
+			.join('\n')
+			.replaceAll(/http:\/\/127\.0\.0\.1:\d{2,}/g, '<service>')
+			.replaceAll(/\d\d+ (s for|more|times)/g, '… $1');
+		expect(text).toMatchSnapshot();
+	},
+);

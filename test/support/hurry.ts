@@ -20,10 +20,10 @@ beforeAll(() => subscribe('http.client.request.start', count));
 afterAll(() => void unsubscribe('http.client.request.start', count));
 
 /**
- * How many turns without a request in flight must pass before a wait is skipped. A request starts some turns late,
- * because n8n reads the credential first.
+ * How many turns of the event loop without a request in flight must pass before a wait is skipped. A request starts some
+ * turns late, because n8n reads the credential first.
  */
-const QUIET_TURNS = 4;
+const QUIET_TURNS = 20;
 
 /** The functions by which a test controls the time limits of requests. */
 export type Limits = ReturnType<typeof hurry>;
@@ -64,7 +64,8 @@ export function hurry() {
 	const go = () => {
 		if (isGoing || (waits.length === 0 && stuck === 0)) return;
 		isGoing = true;
-		setTimeout(goOn, 1);
+		if (inFlight > stuck) setTimeout(goOn, 1);
+		else setImmediate(goOn);
 	};
 	jest.spyOn(AbortSignal, 'timeout').mockImplementation((milliseconds) => {
 		const wait = { until: clock() + milliseconds, end: new AbortController() };
