@@ -104,25 +104,6 @@ test.each<[name: string, concurrency: number, fault: Fault, isResent: boolean]>(
 	},
 );
 
-test.each([401, 403])(
-	'If the service refuses some jobs, the others are created with few logins: %i',
-	async (status) => {
-		hurry();
-		await logInBefore(2 * MINUTE_MS);
-		const theirs = answer(status, { message: 'not yours' });
-		fixture.meets('others', ({ path }) => (path.includes('/theirs/') ? theirs : undefined));
-		const parameters = create({ namespace: '={{ $json.n % 5 === 0 ? "theirs" : "default" }}' });
-		const { items } = await fixture.engine.run({ parameters, onError }, numbered(40));
-		const failed = failedIn(items);
-		expect(failed).toHaveLength(8);
-		for (const { error } of failed) expect(error).toMatchObject({ httpStatus: status });
-		expect(fixture.sandbox.store.jobs.size).toBe(32);
-		expect(logins()).toBeLessThanOrEqual(3);
-		// After a 401, a health check may show that the token is valid. No other answer leads to one.
-		if (status !== 401) expect(healthChecks()).toBe(0);
-	},
-);
-
 test.each<[string, () => Promise<unknown>]>([
 	['Get Many', async () => await fixture.engine.run({ parameters: getAll() })],
 	['the drop-down', async () => await fixture.engine.listSearch('searchClusters')],

@@ -80,24 +80,6 @@ describe('A request that fails is sent once', () => {
 		},
 	);
 
-	test.each([
-		['the service then accepts the same token again', 1, undefined],
-		['no login is possible', Infinity, answer(403)],
-	])('even if the health check fails, too, and %s', async (_, failing, login) => {
-		pass(2 * MINUTE_MS);
-		let healthChecks = 0;
-		fixture.sandbox.faults.plan(({ operation }) => {
-			if (operation === 'createJob') return actAndAnswer(500);
-			if (operation === 'login') return login;
-			return operation === 'listClusters' && (healthChecks += 1) <= failing
-				? answer(500)
-				: undefined;
-		});
-		await expect(post()).rejects.toMatchObject({ httpCode: '500' });
-		expect(fixture.callsOf('createJob')).toHaveLength(1);
-		expect(fixture.sandbox.store.jobs.size).toBe(1);
-	});
-
 	test('even if its token was replaced meanwhile, as long as the service accepts the old one', async () => {
 		const held = gate();
 		fixture.meets('createJob', [held.fault, actAndAnswer(500)]);

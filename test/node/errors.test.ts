@@ -45,8 +45,8 @@ async function errorAfterLogin(fault: Fault) {
 /** Returns the error of the credential's test, which has only a title: in n8n's form, it is one line. */
 const errorOfTest = (operation: 'login' | 'listClusters') => async (fault: Fault) => {
 	fixture.meets(operation, fault);
-	const test = fixture.engine.testCredential();
-	return textsOf({ error: await test.catch((error: unknown) => error as Result['error']) });
+	const error: unknown = await fixture.engine.testCredential().catch((thrown: unknown) => thrown);
+	return textsOf({ error: error as Result['error'] });
 };
 
 const trace = '\n\tat a.Jobs.create(Jobs.java:12)\n\tat a.Main.main(Main.java:3)';

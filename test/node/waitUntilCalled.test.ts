@@ -177,29 +177,26 @@ test('of two Creates in a row, each waits for the call of its own job', async ()
 });
 
 describe('If n8n cannot begin the wait, the item fails, and its error names the job', () => {
-	const said = /^The job was created, but n8n can't wait for its call/;
-	let uid: string;
-
-	/** Runs the node in an n8n whose database is locked. */
-	async function run(onError?: NodeOptions['onError']) {
+	/** Runs the node in an n8n whose database is locked. Returns the result, and what the error says. */
+	async function run(onError: NonNullable<NodeOptions['onError']>) {
 		const begin = jest.spyOn(ExecuteContext.prototype, 'putExecutionToWait');
 		begin.mockRejectedValueOnce(new Error('The database is locked'));
-		const result = await fixture.engine.run({
-			parameters: waiting(),
-			...(onError && { onError }),
-		});
-		uid = [...fixture.sandbox.store.jobs.keys()][0] ?? '';
+		const result = await fixture.engine.run({ parameters: waiting(), onError });
+		const [uid = ''] = fixture.sandbox.store.jobs.keys();
 		expect(result.run.waitTill).toBeUndefined();
-		return result;
+		const message = /^The job was created, but n8n can't wait for its call/;
+		const retry = onError === 'stopWorkflow' ? 'use Retry of execution .*' : '';
+		const description = new RegExp(`Job ${uid} .*${retry}The database is locked`, 's');
+		const said = {
+			message: expect.stringMatching(message) as unknown,
+			description: expect.stringMatching(description) as unknown,
+		};
+		return { ...result, ...said, uid };
 	}
 
 	test('if the workflow continues', async () => {
-		const { branches } = await run('continueErrorOutput');
-		const description = expect.stringMatching(
-			new RegExp(`Job ${uid} .*The database is locked`, 's'),
-		) as unknown;
+		const { branches, message, description } = await run('continueErrorOutput');
 		const error = { description, itemIndex: 0, httpStatus: null, jobMayExist: true };
-		const message = expect.stringMatching(said) as unknown;
 		expect(branches.map((items) => items.map(({ json }) => json))).toEqual([
 			[],
 			[{ message, error }],
@@ -207,15 +204,9 @@ describe('If n8n cannot begin the wait, the item fails, and its error names the 
 	});
 
 	test('if the workflow stops', async () => {
-		const { error } = await run();
-		const description = expect.stringMatching(
-			new RegExp(`Job ${uid} .*use Retry of execution .*The database is locked`, 's'),
-		) as unknown;
+		const { error, message, description, uid } = await run('stopWorkflow');
 		const createdJobs = [{ itemIndex: 0, uid, displayName: 'Report', namespace: 'default' }];
-		expect(error).toMatchObject({
-			message: expect.stringMatching(said) as unknown,
-			description,
-			context: { createdJobs, jobMayExist: true },
-		});
+		const context = { createdJobs, jobMayExist: true };
+		expect(error).toMatchObject({ message, description, context });
 	});
 });
