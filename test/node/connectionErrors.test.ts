@@ -47,19 +47,32 @@ async function serverThatEnds(end: Buffer | string): Promise<string> {
 const load = typeof requireOnce === 'function' ? requireOnce : require;
 const { env } = load('node:process') as NodeJS.Process;
 
-test.each([
-	['userName', 'Username', ''],
-	['userName', 'Username', '  '],
-	['password', 'Password', ''],
+const noAddress = 'must be an address that starts with https:// or http://';
+const more = 'must have no user name, no password, no ? and no #';
+
+test.each<[field: string, value: string, problem: string]>([
+	['userName', '', "'Username' is empty"],
+	['userName', '  ', "'Username' is empty"],
+	['password', '', "'Password' is empty"],
+	['baseUrl', '', "'Base URL' is empty"],
+	['baseUrl', 'jobs.example.com', `'Base URL' ${noAddress}`],
+	['baseUrl', 'localhost:8765', `'Base URL' ${noAddress}`],
+	['baseUrl', 'http:/jobs.example.com', `'Base URL' ${noAddress}`],
+	['baseUrl', 'ftp://jobs.example.com', `'Base URL' ${noAddress}`],
+	['baseUrl', 'http://me:hidden@jobs.example.com', `'Base URL' ${more}`],
+	['baseUrl', 'http://jobs.example.com/?a=b', `'Base URL' ${more}`],
 ])(
-	'an error says that the %s is empty before anything is sent, also in the test of the credential',
-	async (field, label, value) => {
-		const message = `The credential's '${label}' is empty`;
+	'a credential with the %s %j is refused before anything is sent, also in its test: %s',
+	async (field, value, problem) => {
+		const message = `The credential's ${problem}`;
 		const error = await errorWith({ [field]: value });
 		expect(error).toMatchObject({ message, context: { httpStatus: null, jobMayExist: false } });
 		expect(error?.description).toMatch(
-			/^Open the credential and fill it in\. n8n's source control/,
+			problem.endsWith('is empty')
+				? /^Open the credential and fill it in\. n8n's source control/
+				: /^Open the credential and enter the address of the service alone/,
 		);
+		expect(`${error?.message} ${error?.description}`).not.toContain('hidden');
 		await expect(fixture.engine.listAsOtherNode()).rejects.toThrow(message);
 		expect(fixture.sandbox.calls).toEqual([]);
 	},
@@ -78,23 +91,6 @@ test("the node sends nothing to a service whose certificate is not trusted, unle
 	fixture.engine.saveCredential({ ...credentialFor(sandbox), ignoreSslIssues: true });
 	const { items } = await fixture.succeeds(getAll());
 	expect(items.length).toBeGreaterThan(0);
-});
-
-test.each([
-	['', 'is empty'],
-	['jobs.example.com', 'must be an address that starts with https:// or http://'],
-	['localhost:8765', 'must be an address that starts with https:// or http://'],
-	['http:/jobs.example.com', 'must be an address that starts with https:// or http://'],
-	['ftp://jobs.example.com', 'must be an address that starts with https:// or http://'],
-	['http://me:hidden@jobs.example.com', 'must have no user name, no password, no ? and no #'],
-	['http://jobs.example.com/?a=b', 'must have no user name, no password, no ? and no #'],
-])('the node refuses the Base URL %j: it %s', async (baseUrl, problem) => {
-	const error = await errorWith({ baseUrl });
-	const { message, description } = error ?? {};
-	expect(error).toMatchObject({ context: { httpStatus: null, jobMayExist: false } });
-	expect(message).toContain(`The credential's 'Base URL' ${problem}`);
-	expect(description).toMatch(/^Open the credential/);
-	expect(`${message} ${description}`).not.toContain('hidden');
 });
 
 test('the Base URL may have spaces around it, slashes at its end and a path', async () => {
