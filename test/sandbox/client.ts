@@ -19,19 +19,17 @@ export interface Sent {
 	method?: string;
 	token?: string;
 	body?: unknown;
-	headers?: Record<string, string>;
 }
 
 /** Sends a request and returns the response, whatever its status is. */
 export async function send(url: string, sent: Sent = {}): Promise<Answer> {
-	const { method = 'GET', token, body, headers = {} } = sent;
+	const { method = 'GET', token, body } = sent;
 	const answer = await fetch(url, {
 		method,
 		redirect: 'manual',
 		headers: {
 			...(body !== undefined && { 'content-type': 'application/json' }),
 			...(token !== undefined && { authorization: `Bearer ${token}` }),
-			...headers,
 		},
 		...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
 	});
