@@ -38,12 +38,14 @@ const errorAfter = async (fault: Fault, parameters?: INodeParameters) =>
 	textsOf(await runAfter(fault, parameters));
 
 async function errorAfterLogin(fault: Fault) {
+	await fixture.start({});
 	fixture.meets('login', fault);
 	return textsOf(await fixture.engine.run({ parameters: getAll() }));
 }
 
 /** Returns the error of the credential's test, which has only a title: in n8n's form, it is one line. */
 const errorOfTest = (operation: 'login' | 'listClusters') => async (fault: Fault) => {
+	await fixture.start({});
 	fixture.meets(operation, fault);
 	const error: unknown = await fixture.engine.testCredential().catch((thrown: unknown) => thrown);
 	return textsOf({ error: error as Result['error'] });
@@ -182,8 +184,6 @@ test.each<[string, Answer[], after?: typeof errorAfter]>([
 	async (_, answers, after = errorAfter) => {
 		const said: string[] = [];
 		for (const [status, body] of answers) {
-			// Each answer comes from a service that hasn't answered before.
-			await fixture.start({});
 			const { title, description } = await after(answer(status, body));
 			// A login that isn't refused is sent once more.
 			expect(fixture.callsOf('login').length).toBeLessThanOrEqual(2);

@@ -113,7 +113,7 @@ test('a call of the job resumes the execution, and Retry returns what the job se
 test.each(['Retry On Fail', 'Retry'])(
 	'if n8n fails to begin the wait, %s waits for the same job',
 	async (way) => {
-		const settings = { retryOnFail: way === 'Retry On Fail', maxTries: 2, waitBetweenTries: 0 };
+		const settings = { retryOnFail: way === 'Retry On Fail', maxTries: 2, waitBetweenTries: 1 };
 		const nodes = [{ parameters: waiting(), settings }];
 		const begin = jest.spyOn(ExecuteContext.prototype, 'putExecutionToWait');
 		begin.mockRejectedValueOnce(new Error('database is locked'));
