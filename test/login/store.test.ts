@@ -52,25 +52,23 @@ test("a login does not undo an edit, if n8n's store overwrites it with the data 
 	expect(engine.credentials.look('1')).toMatchObject(edit);
 });
 
-describe("If n8n's store of credentials never answers", () => {
-	test('a read ends after ten seconds, and the jobs are created with the token of a login', async () => {
-		const { runOut } = hurry();
-		const hangs = gate();
-		const data = fixture.engine.credentials.look('1');
-		// The first two reads are those of the items.
-		const reads = spyOnReads().mockResolvedValueOnce(data).mockResolvedValueOnce(data);
-		reads.mockImplementation(async () => {
-			hangs.open();
-			return await never();
-		});
-		const parameters = create({ options: { concurrency: 1 } });
-		const { result } = fixture.engine.start([{ parameters, onError }], numbered(2));
-		await hangs.opened;
-		runOut();
-		// The limit of the request's wait for a token ends in the same moment, so the first item may fail.
-		await result;
-		await until(() => logins() === 1);
+test("a read of n8n's store that never ends is given up after ten seconds, and the node logs in", async () => {
+	const { runOut } = hurry();
+	const hangs = gate();
+	const data = fixture.engine.credentials.look('1');
+	// The first two reads are those of the items.
+	const reads = spyOnReads().mockResolvedValueOnce(data).mockResolvedValueOnce(data);
+	reads.mockImplementation(async () => {
+		hangs.open();
+		return await never();
 	});
+	const parameters = create({ options: { concurrency: 1 } });
+	const { result } = fixture.engine.start([{ parameters, onError }], numbered(2));
+	await hangs.opened;
+	runOut();
+	// The limit of the request's wait for a token ends in the same moment, so the first item may fail.
+	await result;
+	await until(() => logins() === 1);
 });
 
 test.each<[string, () => void]>([
@@ -97,39 +95,41 @@ test.each<[string, () => void]>([
 	},
 );
 
-describe("If n8n's store of credentials fails", () => {
-	test('in one read, one item fails', async () => {
-		spyOnReads().mockRejectedValueOnce(locked);
-		const { items } = await fixture.engine.run(creates, numbered(20));
-		const failed = items.filter(({ json }) => json.error !== undefined);
-		expect(failed).toMatchObject([{ json: { error: { jobMayExist: false } } }]);
-		expect(JSON.stringify(failed)).toContain('database is locked');
-	});
+test("if n8n's store of credentials fails in one read, one item fails", async () => {
+	spyOnReads().mockRejectedValueOnce(locked);
+	const { items } = await fixture.engine.run(creates, numbered(20));
+	const failed = items.filter(({ json }) => json.error !== undefined);
+	expect(failed).toMatchObject([{ json: { error: { jobMayExist: false } } }]);
+	expect(JSON.stringify(failed)).toContain('database is locked');
+});
 
-	test.each([
-		[
-			'in each read',
-			locked,
-			"n8n can't use this node's credential: database is locked",
-			'try again later.',
-		],
-		[
-			'because the node may not use the credential',
-			new UserError('This credential cannot be used in workflows'),
-			"n8n can't use this node's credential: This credential cannot be used in workflows",
-			'Choose a credential in this node',
-		],
-	])('%s, the error says so, and nothing was sent', async (_, thrown, message, said) => {
-		spyOnReads().mockRejectedValue(thrown);
-		const { error } = await fixture.engine.run({ parameters: create() });
+const choose =
+	/^Choose a credential in this node, or open the one that is chosen and save it again\./;
+
+test.each<[why: string, thrown: Error | undefined, reason: string, advice: RegExp]>([
+	['is locked', locked, 'database is locked', /try again later\./],
+	// The errors of n8n-core and n8n for these cases.
+	['is missing', undefined, '', choose],
+	['was deleted', new Error('Credential "7" does not exist'), 'Credential "7" does', choose],
+	['has another key', new Error('Credentials could not be decrypted'), 'Credentials could', choose],
+	['may not be used', new UserError('This credential cannot be used'), 'This credential', choose],
+])(
+	'if the credential of a node %s, its error says so, and nothing was sent',
+	async (_, thrown, reason, advice) => {
+		if (thrown !== undefined) spyOnReads().mockRejectedValue(thrown);
+		const settings = thrown === undefined ? { credentials: {} } : {};
+		const { error } = await fixture.engine.run({ parameters: create(), settings });
 		expect(error).toMatchObject({
-			message,
-			description: expect.stringContaining(said) as unknown,
-			context: { jobMayExist: false, httpStatus: null },
+			name: 'NodeApiError',
+			message: expect.stringContaining(
+				`n8n can't use this node's credential: ${reason}`,
+			) as unknown,
+			description: expect.stringMatching(advice) as unknown,
+			context: { itemIndex: 0, jobMayExist: false, httpStatus: null },
 		});
 		expect(fixture.sandbox.calls).toEqual([]);
-	});
-});
+	},
+);
 
 /*
  * The service rejects a token as soon as this process has it, because another process may have logged in. Both

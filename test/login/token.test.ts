@@ -5,7 +5,7 @@ import { batch, contextOf, gate, tries } from '../reliability/batch';
 import { until } from '../sandbox/client';
 import { answer } from '../support/answer';
 import { MINUTE_MS, pass } from '../support/clock';
-import { change, create, credentialFor, getAll, numbered } from '../support/fixture';
+import { change, create, credentialFor, numbered } from '../support/fixture';
 import { hurry } from '../support/hurry';
 import { useTokens } from './tokens';
 
@@ -40,8 +40,8 @@ const rules: Array<[rule: string, ...proofs: Array<() => Promise<void>>]> = [
 	[
 		"A token comes from n8n's store or from a login.",
 		async () => {
-			await run(30);
-			expect([logins(), jobs(), fixture.sandbox.calls.length]).toEqual([1, 30, 31]);
+			await run(20);
+			expect([logins(), jobs(), fixture.sandbox.calls.length]).toEqual([1, 20, 21]);
 
 			// All requests use the newest token, also those of an execution that began with an older one.
 			const held = gate('afterActing');
@@ -51,7 +51,7 @@ const rules: Array<[rule: string, ...proofs: Array<() => Promise<void>>]> = [
 			const first = fixture.engine.start([{ parameters }], numbered(3));
 			await until(() => callsOf('createJob').length === 1);
 			fixture.sandbox.tokens.expireAll();
-			await fixture.engine.run({ parameters: getAll() });
+			await fixture.engine.testCredential();
 			held.open();
 			expect((await first.result).error).toBeUndefined();
 			expect(callsOf('createJob').map(({ status }) => status)).toEqual([200, 200, 200]);
@@ -63,17 +63,18 @@ const rules: Array<[rule: string, ...proofs: Array<() => Promise<void>>]> = [
 				...{ kind: 'wait', when: 'beforeActing' },
 				until: new Promise((resolve) => setTimeout(resolve, ms)),
 			});
-			fixture.sandbox.faults.plan(({ operation }) => late(operation === 'login' ? 700 : 500));
+			fixture.sandbox.faults.plan(({ operation }) => late(operation === 'login' ? 500 : 300));
 			const within = async (timeout: number) =>
 				await fixture.engine.run({ parameters: create({ options: { timeout } }), onError });
-			const [short, long] = await Promise.all([within(600), within(1_000)]);
+			const [short, long] = await Promise.all([within(400), within(1_000)]);
 			expect(short.items[0]?.json).toMatchObject({
-				message: "The service didn't answer the login within 0.6 s",
+				message: "The service didn't answer the login within 0.4 s",
 				error: { jobMayExist: false },
 			});
 			expect(long.items[0]?.json.error).toBeUndefined();
 
 			// Before a login, the node reads n8n's store.
+			hurry();
 			await newAccount();
 			const old = await logInBefore(2 * MINUTE_MS);
 			meets('createJob', ({ token }) =>
@@ -94,6 +95,7 @@ const rules: Array<[rule: string, ...proofs: Array<() => Promise<void>>]> = [
 	[
 		'The node logs in through its credential, so that n8n stores the token.',
 		async () => {
+			hurry();
 			await run();
 			expect(fixture.engine.storedToken).toMatch(/^[\w-]{22}\.[\w-]{32}$/);
 			const { token: old } = fixture.engine;
@@ -137,7 +139,7 @@ const rules: Array<[rule: string, ...proofs: Array<() => Promise<void>>]> = [
 			await run();
 			expect(tokensOf('createJob')).toEqual([next, next]);
 
-			// The drop-down doesn't wait until a token is valid, as the calls in validLater.test.ts do.
+			// The drop-down doesn't wait until a token is valid, as the calls in hardCases.test.ts do.
 			await newAccount();
 			meets('listClusters', ({ nOfOperation }) => (nOfOperation === 1 ? wrong : undefined));
 			await fixture.engine.listSearch('searchClusters');
@@ -164,7 +166,7 @@ const rules: Array<[rule: string, ...proofs: Array<() => Promise<void>>]> = [
 			const theirs = fixture.engine.run({ parameters, onError });
 			await until(() => callsOf('createJob').some(isTheirs));
 			await run();
-			const others = fixture.engine.run({ parameters: batch({ concurrency: 1 }) }, numbered(60));
+			const others = fixture.engine.run({ parameters: batch({ concurrency: 1 }) }, numbered(20));
 			held.open();
 			expect((await theirs).items[0]?.json.error).toMatchObject({ httpStatus: 401 });
 			await others;
@@ -176,9 +178,9 @@ const rules: Array<[rule: string, ...proofs: Array<() => Promise<void>>]> = [
 			meets('createJob', (call) => (isTheirs(call) ? wrong : undefined));
 			const namespace = '={{ $json.n % 2 === 0 ? "theirs" : "default" }}';
 			const mixed = create({ namespace, options: { concurrency: 1 } });
-			const ended = await fixture.engine.run({ parameters: mixed, onError }, numbered(40));
+			const ended = await fixture.engine.run({ parameters: mixed, onError }, numbered(20));
 			const failed = ended.items.filter(({ json }) => json.error !== undefined);
-			expect([failed.length, jobs(), logins()]).toEqual([20, 20, 1]);
+			expect([failed.length, jobs(), logins()]).toEqual([10, 10, 1]);
 		},
 		async () => {
 			hurry();
@@ -186,7 +188,7 @@ const rules: Array<[rule: string, ...proofs: Array<() => Promise<void>>]> = [
 			await newAccount();
 			meets('others', wrong);
 			const startedAt = performance.now();
-			const { items } = await run(30);
+			const { items } = await run(20);
 			expect(performance.now() - startedAt).toBeLessThan(20_000);
 			expect(logins()).toBe(2);
 			for (const { json } of items) {
@@ -261,7 +263,7 @@ const rules: Array<[rule: string, ...proofs: Array<() => Promise<void>>]> = [
 					if (operation === 'login') return fault;
 					return operation === 'createJob' && nOfOperation === 1 ? failing : undefined;
 				});
-				const { items } = await run(20);
+				const { items } = await run(12);
 				const failed = items.filter(({ json }) => json.error !== undefined);
 				expect(failed).toHaveLength(1);
 				expect(failed[0]?.json.message).toContain('no template');
@@ -281,7 +283,7 @@ const rules: Array<[rule: string, ...proofs: Array<() => Promise<void>>]> = [
 				return undefined;
 			});
 			// By no item, node, try or execution.
-			const parameters = create({ options: { concurrency: 20 } });
+			const parameters = create({ options: { concurrency: 4 } });
 			const node = { parameters, onError, settings: tries() } as const;
 			const message = 'The service refused the login';
 			const failed = { json: { message, error: { httpStatus: 401, jobMayExist: false } } };
@@ -291,8 +293,8 @@ const rules: Array<[rule: string, ...proofs: Array<() => Promise<void>>]> = [
 				[6_000, 2],
 			] as const) {
 				pass(ms);
-				const { items } = await fixture.engine.start([node, node], numbered(100)).result;
-				expect(items).toMatchObject(new Array(100).fill(failed));
+				const { items } = await fixture.engine.start([node, node], numbered(20)).result;
+				expect(items).toMatchObject(new Array(20).fill(failed));
 				expect(fixture.sandbox.calls.map(({ operation }) => operation)).toEqual(
 					new Array(count).fill('login'),
 				);

@@ -1,7 +1,11 @@
-import { contractOperation } from '../../sandbox/contract/contract';
+import fc from 'fast-check';
 import type { INodeParameters } from 'n8n-workflow';
 
+import { contractOperation } from '../../sandbox/contract/contract';
+import '../reliability/seed';
 import { clusterById, CLUSTER, create, useSandbox } from '../support/fixture';
+
+declare const requireOnce: NodeJS.Require | undefined;
 
 /*
  * Create sends exactly the job that the user entered, and returns the whole job or the wanted part of it.
@@ -211,6 +215,22 @@ test.each(oddJson)(
 	},
 );
 
+test('every whole number in JSON arrives, or is refused if JavaScript cannot tell it from another one', async () => {
+	await fc.assert(
+		fc.asyncProperty(fc.bigInt({ min: -(2n ** 60n), max: 2n ** 60n }), async (number) => {
+			for (const written of [number, number % 2n ** 53n]) {
+				fixture.sandbox.clearCalls();
+				const metadata = `{ "n": [${written}] }`;
+				await fixture.engine.run({ parameters: create(additional({ metadata })) });
+				const sent = { metadata: { n: [Number(written)] } };
+				expect(fixture.sentJobs()).toMatchObject(
+					Number.isSafeInteger(Number(written)) ? [sent] : [],
+				);
+			}
+		}),
+	);
+});
+
 test.each(['={{ null }}', '={{ "" }}', '', '={{ $json.empty }}', '={{ $json.none }}'])(
 	'an optional field with the value %j is not sent, because it was left empty on purpose',
 	async (value) => {
@@ -227,4 +247,17 @@ test('the node sends nothing if it gets no items', async () => {
 	const { items } = await fixture.succeeds(create(), []);
 	expect(items).toEqual([]);
 	expect(fixture.sandbox.calls).toEqual([]);
+});
+
+test("a Timeout that is longer than that of n8n's HTTP client applies to Create and its login", async () => {
+	const load = typeof requireOnce === 'function' ? requireOnce : require;
+	const path = load.resolve('axios', { paths: [load.resolve('n8n-core')] });
+	const { defaults } = load(path) as { defaults: { timeout: number } };
+	const parameters = create({ options: { timeout: 600_000, maxRetries: 0 } });
+	// n8n sets its own default timeout with the first request, so the test changes the default after it.
+	await fixture.succeeds(parameters);
+	await fixture.start({ latency: 200 });
+	jest.replaceProperty(defaults, 'timeout', 50);
+	await fixture.succeeds(parameters);
+	expect(fixture.sandbox.calls.map(({ operation }) => operation)).toEqual(['login', 'createJob']);
 });

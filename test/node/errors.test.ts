@@ -3,9 +3,6 @@ import { ServerResponse } from 'node:http';
 import type { INodeParameters } from 'n8n-workflow';
 
 import type { Fault } from '../../sandbox';
-import { changeJobState } from '../../nodes/JobOrchestration/service/calls/jobs';
-import { resultOf } from '../../nodes/JobOrchestration/service/errors/result';
-import { Secrets } from '../../nodes/JobOrchestration/service/errors/secrets';
 import { answer } from '../support/answer';
 import { change, create, credentialFor, getAll, numbered, useSandbox } from '../support/fixture';
 import { hurry } from '../support/hurry';
@@ -13,8 +10,8 @@ import type { Result } from '../support/run';
 
 /*
  * The title and the description of an error quote the service, and say what the failure means and what to do. The
- * snapshot contains the errors as n8n shows them. `reliability/matrix.test.ts` has those of all statuses, and
- * `reliability/stoppedByError.test.ts` those of a batch.
+ * snapshot contains the errors as n8n shows them. `reliability/matrix.test.ts` has the consequences of the failures, and
+ * `reliability/stoppedByError.test.ts` has the errors of a batch.
  */
 
 const fixture = useSandbox();
@@ -41,23 +38,18 @@ const errorAfter = async (fault: Fault, parameters?: INodeParameters) =>
 	textsOf(await runAfter(fault, parameters));
 
 async function errorAfterLogin(fault: Fault) {
+	await fixture.start({});
 	fixture.meets('login', fault);
 	return textsOf(await fixture.engine.run({ parameters: getAll() }));
 }
 
-/** Returns the error of the credential's test, which n8n wraps. It has only a title. */
-async function errorOfTest(fault: Fault) {
-	fixture.meets('login', fault);
-	const error: unknown = await fixture.engine.listAsOtherNode().catch((e: unknown) => e);
-	return { title: (error as Error).message.replaceAll('\u2060', ''), description: '' };
-}
-
-/** Returns the error of the credential's test, in whose login nothing fails. It has only a title. */
-async function errorOfListInTest(fault: Fault) {
-	fixture.meets('listClusters', fault);
-	const error: unknown = await fixture.engine.testCredential().catch((e: unknown) => e);
-	return { title: (error as Error).message.replaceAll('\u2060', ''), description: '' };
-}
+/** Returns the error of the credential's test, which has only a title: in n8n's form, it is one line. */
+const errorOfTest = (operation: 'login' | 'listClusters') => async (fault: Fault) => {
+	await fixture.start({});
+	fixture.meets(operation, fault);
+	const error: unknown = await fixture.engine.testCredential().catch((thrown: unknown) => thrown);
+	return textsOf({ error: error as Result['error'] });
+};
 
 const trace = '\n\tat a.Jobs.create(Jobs.java:12)\n\tat a.Main.main(Main.java:3)';
 const timestamp = '2026-11-27T05:02:15.123+00:00';
@@ -177,15 +169,21 @@ test.each<[string, Answer[], after?: typeof errorAfter]>([
 		async (fault) => await errorAfter(fault, getAll()),
 	],
 	['a refused login', refusedLogins, errorAfterLogin],
-	["a failed test of the credential, which n8n's form shows as one line", failedTests, errorOfTest],
-	['a test of the credential in which only the list fails', failedLists, errorOfListInTest],
+	[
+		"a failed test of the credential, which n8n's form shows as one line",
+		failedTests,
+		errorOfTest('login'),
+	],
+	[
+		'a test of the credential in which only the list fails',
+		failedLists,
+		errorOfTest('listClusters'),
+	],
 ])(
 	'the error says what the user needs to know, after %s',
 	async (_, answers, after = errorAfter) => {
 		const said: string[] = [];
 		for (const [status, body] of answers) {
-			// Each answer comes from a service that hasn't answered before.
-			await fixture.start({});
 			const { title, description } = await after(answer(status, body));
 			// A login that isn't refused is sent once more.
 			expect(fixture.callsOf('login').length).toBeLessThanOrEqual(2);
@@ -203,53 +201,22 @@ test.each([
 	['cluster', getAll(), { items: [{ metadata: { uid: 'c-1' } }] }],
 	['job', create(), { metadata: { uid: 'j-1' }, displayName: 'Report' }],
 ])('a %s is a success, whatever stands beside it', async (_, parameters, body) => {
-	const [operation] = 'items' in body ? (['listClusters'] as const) : (['createJob'] as const);
 	for (const beside of [
 		...[{ code: 0, message: 'ok' }, 'none', 200, true].map((error) => ({ error })),
 		...[{ success: false }, { ok: false }, { status: 'failed' }, { message: 'no' }],
 	]) {
-		fixture.answerWith(operation, { ...body, ...beside });
-		const { items } = await fixture.succeeds(parameters);
+		const { items } = await runAfter(answer(200, { ...body, ...beside }), parameters);
 		expect([beside, items.length]).toEqual([beside, 1]);
 	}
 });
 
-test.each([{ idempotent: true }, { idempotent: false }])(
-	'a state change that says that it failed is refused: %j',
-	({ idempotent }) => {
-		const call = changeJobState({ namespace: 'default', jobId: '7' }, { verb: 'stop', idempotent });
-		const sender = { account: { baseUrl: 'https://x' }, secrets: new Secrets('secret') };
-		const failureOf = (body: unknown) => {
-			const result = resultOf({ statusCode: 200, body, headers: {} }, call, sender);
-			return 'failure' in result ? result.failure : undefined;
-		};
-		for (const body of [
-			{ success: false, message: 'no' },
-			{ ok: 'false', id: '7', error: 'no' },
-		]) {
-			expect(failureOf(body)).toMatchObject({
-				title: 'The service refused to stop the job: no',
-				mayHaveActed: false,
-			});
-		}
-		for (const body of [null, '', {}, { success: true }, { error: null }, { error: {} }, []]) {
-			expect([body, failureOf(body)]).toEqual([body, undefined]);
-		}
-	},
-);
-
-const checkFields = /^Check this node's fields\. 'Work Cluster' is the cluster's ID/;
 const askAdministrator = /^Ask the administrator of the service for the reason\./;
-const nameTaken =
-	/^Look on the service for a job named 'Report' in namespace 'default': it may exist/;
 
 test.each<[RegExp, statuses: number[], parameters: INodeParameters]>([
-	[checkFields, [400, 422], create()],
-	[nameTaken, [409], create()],
-	[askAdministrator, [402, 405, 406, 412, 415, 421, 426, 428, 451], create()],
-	[askAdministrator, [402, 405, 415, 451], getAll()],
+	[askAdministrator, [402, 406, 412, 415, 421, 426, 428, 451], create()],
+	[askAdministrator, [402, 415, 451], getAll()],
 	[askAdministrator, [402, 406, 451], stop],
-	[/^Check 'Job ID' and 'Namespace'\./, [404, 410], stop],
+	[/^Check 'Job ID' and 'Namespace'\./, [410], stop],
 ])('the advice %s is given where it can help: after %j', async (advice, statuses, parameters) => {
 	for (const status of statuses) {
 		const { description } = await errorAfter(answer(status, { message: 'no' }), parameters);
@@ -336,10 +303,7 @@ test.each([
 
 test.each<[number, title: string, after?: typeof errorAfter]>([
 	[401, 'The service or something before it refused to create the job'],
-	[403, 'The service or something before it refused to create the job'],
-	[418, 'The service or something before it refused to create the job'],
 	[404, 'The namespace, the workflow template or the work cluster was not found'],
-	[409, 'The service or something before it refused to create the job'],
 	[502, 'The service failed to create the job; the job may exist'],
 	[401, 'The service refused the login', errorAfterLogin],
 	[404, 'No login endpoint at <service>/oauth/login', errorAfterLogin],
@@ -381,3 +345,42 @@ test('an error has the HTTP status where n8n looks for it, if there is one', asy
 	const { error: unsent } = await fixture.engine.run({ parameters: getAll() });
 	expect(unsent).toMatchObject({ name: 'NodeApiError', httpCode: null });
 });
+
+const location = 'http://127.0.0.1:9/elsewhere';
+const notNow = { 'retry-after': '1' };
+const page = '<html><head><title>503 Backend fetch failed</title></head></html>';
+
+const failures: Fault[] = [
+	...(['break', 'halfBody', 'stall'] as const).map(
+		(kind): Fault => ({ kind, when: 'beforeActing' }),
+	),
+	...[302, 307].map((status) => answer(status, undefined, { location })),
+	...[400, 401, 403, 404, 405, 407, 408, 409, 413, 422, 429, 431].map((status) => answer(status)),
+	...[403, 405, 503].map((status) => answer(status, page, notNow)),
+	...[423, 429, 500, 503].map((status) => answer(status, { message: 'busy' }, notNow)),
+	...[501, 502].map((status) => answer(status, page)),
+	...[undefined, [], page].map((body) => answer(200, body)),
+];
+
+test.each([
+	['a create', create()],
+	['a list', getAll()],
+	['a state change', stop],
+])(
+	'the whole error of %s says what happened and what to do, after each failure',
+	async (_, node) => {
+		const { orRunOut } = hurry();
+		const said: string[] = [];
+		for (const failure of failures) {
+			await fixture.start({});
+			fixture.meets('others', () => orRunOut(failure));
+			const { title, description } = textsOf(await fixture.engine.run({ parameters: node }));
+			said.push(`\n${JSON.stringify(failure)}`, title, description);
+		}
+		const text = said
+			.join('\n')
+			.replaceAll(/http:\/\/127\.0\.0\.1:\d{2,}/g, '<service>')
+			.replaceAll(/\d\d+ (s for|more|times)/g, '… $1');
+		expect(text).toMatchSnapshot();
+	},
+);

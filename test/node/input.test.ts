@@ -424,30 +424,6 @@ describe('In a workflow that was written by hand or by a language model,', () =>
 	});
 });
 
-test.each<[string, thrown: string | undefined, reason: RegExp]>([
-	['without a credential', undefined, /credential/],
-	// n8n-core's and n8n's errors for these cases.
-	['with a credential that was deleted', 'Credential with ID "7" does not exist', /with ID "7"/],
-	['with a credential that n8n cannot decrypt', 'Credentials could not be decrypted', /decrypted/],
-])('a node %s sends nothing, and its error says what helps', async (_, thrown, reason) => {
-	if (thrown !== undefined) {
-		const { credentials } = fixture.engine;
-		jest.spyOn(credentials, 'getDecrypted').mockRejectedValue(new Error(thrown));
-	}
-	const settings = thrown === undefined ? { credentials: {} } : {};
-	const { error } = await fixture.engine.run({ parameters: create(), settings });
-	expect(error).toMatchObject({
-		name: 'NodeApiError',
-		message: expect.stringMatching(/^n8n can't use this node's credential: /) as unknown,
-		description: expect.stringMatching(
-			/^Choose a credential in this node, or open the one that is chosen and save it again\./,
-		) as unknown,
-		context: { itemIndex: 0, httpStatus: null, jobMayExist: false },
-	});
-	expect(error?.message).toMatch(reason);
-	expect(fixture.sandbox.calls).toEqual([]);
-});
-
 test('n8n can do other work while the node reads thousands of items', async () => {
 	// By this clock, each look at it takes a millisecond, so the test doesn't depend on the speed of the machine.
 	let now = Date.now();

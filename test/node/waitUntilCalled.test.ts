@@ -1,8 +1,8 @@
 import { ExecuteContext } from 'n8n-core';
-import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import type { IDataObject, INodeParameters, IWebhookFunctions } from 'n8n-workflow';
 
 import { clusterById, create, useSandbox } from '../support/fixture';
-import type { NodeOptions } from '../support/run';
+import { checkKeys, type NodeOptions } from '../support/run';
 
 /*
  * Create with Wait Until Called passes an address to the job and waits, and no Retry creates the job again. The tests
@@ -76,20 +76,36 @@ test.each<[why: string, NodeOptions]>([
 	if (why !== 'its item fails') expect(fixture.sentJob()).toMatchObject({ inputs: [] });
 });
 
-test('Retry returns what the job sent, if n8n crashed after it had received the call', async () => {
+/** Returns what n8n gives the node when a job calls this address, and the execution waits with this item. */
+const callOf = (address: string, item: unknown) =>
+	({
+		evaluateExpression: () => item,
+		getQueryData: () => ({ call: new URL(address).searchParams.get('call') }),
+		getHeaderData: () => ({ 'content-type': 'application/json' }),
+		getRequestObject: () => ({
+			readRawBody: async () => await Promise.resolve(),
+			rawBody: new TextEncoder().encode('{ "state": "done" }'),
+		}),
+	}) as unknown as IWebhookFunctions;
+
+test('a call of the job resumes the execution, and Retry returns what the job sent, if n8n then crashes', async () => {
 	// This covers a special case: with an error output, n8n empties the list that a node returns.
 	const nodes: NodeOptions[] = [{ parameters: waiting(), onError: 'continueErrorOutput' }];
 	const result = await fixture.engine.start(nodes, [{}]).result;
+	const { data } = result.run;
+	const [entry] = data.executionData?.nodeExecutionStack ?? [];
+	const address = String(fixture.sentJob().inputs?.at(-1)?.default);
+	const call = callOf(address, entry?.data.main?.[0]?.[0]);
+	const { workflowData = [] } = (await fixture.engine.loaded.node.webhook?.call(call)) ?? {};
+	checkKeys(workflowData.flat());
+	const called = { displayName: 'Report', callback: { state: 'done' } };
+	expect(workflowData).toMatchObject([[{ json: called }]]);
 	// n8n stores an execution in this state when a call resumes it.
-	const [entry] = result.run.data.executionData?.nodeExecutionStack ?? [];
-	const [item] = entry?.data.main?.[0] ?? [];
-	if (item !== undefined) item.json = { ...item.json, callback: { state: 'done' } };
-	result.run.data.resultData.runData['Node 1']?.pop();
-	delete result.run.data.waitTill;
+	if (entry !== undefined) entry.data.main = workflowData;
+	data.resultData.runData['Node 1']?.pop();
+	delete data.waitTill;
 	const retried = await fixture.engine.retry(result, nodes);
-	expect(retried.items.map(({ json }) => json)).toEqual([
-		expect.objectContaining({ displayName: 'Report', callback: { state: 'done' } }),
-	]);
+	expect(retried.items).toMatchObject([{ json: called }]);
 	expect(retried.run.waitTill).toBeUndefined();
 	expect(fixture.sentJobs()).toHaveLength(1);
 });
@@ -97,7 +113,7 @@ test('Retry returns what the job sent, if n8n crashed after it had received the 
 test.each(['Retry On Fail', 'Retry'])(
 	'if n8n fails to begin the wait, %s waits for the same job',
 	async (way) => {
-		const settings = { retryOnFail: way === 'Retry On Fail', maxTries: 2, waitBetweenTries: 0 };
+		const settings = { retryOnFail: way === 'Retry On Fail', maxTries: 2, waitBetweenTries: 1 };
 		const nodes = [{ parameters: waiting(), settings }];
 		const begin = jest.spyOn(ExecuteContext.prototype, 'putExecutionToWait');
 		begin.mockRejectedValueOnce(new Error('database is locked'));
@@ -161,29 +177,26 @@ test('of two Creates in a row, each waits for the call of its own job', async ()
 });
 
 describe('If n8n cannot begin the wait, the item fails, and its error names the job', () => {
-	const said = /^The job was created, but n8n can't wait for its call/;
-	let uid: string;
-
-	/** Runs the node in an n8n whose database is locked. */
-	async function run(onError?: NodeOptions['onError']) {
+	/** Runs the node in an n8n whose database is locked. Returns the result, and what the error says. */
+	async function run(onError: NonNullable<NodeOptions['onError']>) {
 		const begin = jest.spyOn(ExecuteContext.prototype, 'putExecutionToWait');
 		begin.mockRejectedValueOnce(new Error('The database is locked'));
-		const result = await fixture.engine.run({
-			parameters: waiting(),
-			...(onError && { onError }),
-		});
-		uid = [...fixture.sandbox.store.jobs.keys()][0] ?? '';
+		const result = await fixture.engine.run({ parameters: waiting(), onError });
+		const [uid = ''] = fixture.sandbox.store.jobs.keys();
 		expect(result.run.waitTill).toBeUndefined();
-		return result;
+		const message = /^The job was created, but n8n can't wait for its call/;
+		const retry = onError === 'stopWorkflow' ? 'use Retry of execution .*' : '';
+		const description = new RegExp(`Job ${uid} .*${retry}The database is locked`, 's');
+		const said = {
+			message: expect.stringMatching(message) as unknown,
+			description: expect.stringMatching(description) as unknown,
+		};
+		return { ...result, ...said, uid };
 	}
 
 	test('if the workflow continues', async () => {
-		const { branches } = await run('continueErrorOutput');
-		const description = expect.stringMatching(
-			new RegExp(`Job ${uid} .*The database is locked`, 's'),
-		) as unknown;
+		const { branches, message, description } = await run('continueErrorOutput');
 		const error = { description, itemIndex: 0, httpStatus: null, jobMayExist: true };
-		const message = expect.stringMatching(said) as unknown;
 		expect(branches.map((items) => items.map(({ json }) => json))).toEqual([
 			[],
 			[{ message, error }],
@@ -191,15 +204,9 @@ describe('If n8n cannot begin the wait, the item fails, and its error names the 
 	});
 
 	test('if the workflow stops', async () => {
-		const { error } = await run();
-		const description = expect.stringMatching(
-			new RegExp(`Job ${uid} .*use Retry of execution .*The database is locked`, 's'),
-		) as unknown;
+		const { error, message, description, uid } = await run('stopWorkflow');
 		const createdJobs = [{ itemIndex: 0, uid, displayName: 'Report', namespace: 'default' }];
-		expect(error).toMatchObject({
-			message: expect.stringMatching(said) as unknown,
-			description,
-			context: { createdJobs, jobMayExist: true },
-		});
+		const context = { createdJobs, jobMayExist: true };
+		expect(error).toMatchObject({ message, description, context });
 	});
 });

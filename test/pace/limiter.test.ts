@@ -207,3 +207,20 @@ test('The time limit of a run is kept even if n8n is busy when it ends', async (
 	await executions.end();
 	expect(tool.sent.map(({ n }) => n)).toEqual([0]);
 });
+
+test('n8n gets a turn while thousands of requests fail that have no connection', async () => {
+	const executions = new Executions(() => unreachable);
+	const { failed } = executions.begin(range(10_000), { maxRetries: 3 });
+	let failedBefore = 0;
+	let mostInTurn = 0;
+	let turning: NodeJS.Immediate;
+	const turn = () => {
+		mostInTurn = Math.max(mostInTurn, failed.length - failedBefore);
+		failedBefore = failed.length;
+		turning = setImmediate(turn);
+	};
+	turn();
+	await executions.end().finally(() => clearImmediate(turning));
+	expect(failed).toHaveLength(10_000);
+	expect(mostInTurn).toBeLessThan(3_000);
+});

@@ -27,17 +27,12 @@ const allNodes = files.flatMap((file) => {
 const ownNodes = allNodes.filter(({ node }) => [NODE_TYPE, `${NODE_TYPE}Tool`].includes(node.type));
 
 test.each(files)(
-	'%s is named after its workflow, and README.md links to its documentation',
+	'%s is named after its workflow, README.md links to its documentation, and its note says what is left to fill in',
 	(file) => {
 		const { name } = JSON.parse(read(file)) as IWorkflowBase;
 		expect(`${name.toLowerCase().replaceAll(' ', '-')}.json`).toBe(file);
 		expect(readFileSync(join(root, 'README.md'), 'utf8')).toContain(`[${name}](docs/`);
-	},
-);
 
-test.each(files)(
-	'the note in %s says what is left to fill in, and where the time zone is set',
-	(file) => {
 		const own = allNodes.find((each) => each.file === file && each.name === 'Note');
 		const note = String(own?.node.parameters.content);
 		if (read(file).includes('"jobOrchestrationApi": {'))

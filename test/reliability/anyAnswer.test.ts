@@ -1,20 +1,20 @@
 import fc from 'fast-check';
 import type { INodeParameters, OnError } from 'n8n-workflow';
 
-import { type OperationId, type Sandbox, startSandbox } from '../../sandbox';
+import type { Fault, OperationId } from '../../sandbox';
 import { answer } from '../support/answer';
-import { credentialFor, getAll } from '../support/fixture';
+import { getAll, useSandbox } from '../support/fixture';
 import { hurry } from '../support/hurry';
 import { oneOfEachCall } from '../support/operations';
-import { Engine } from '../support/run';
-import './seed';
+import { anyText } from './seed';
 
 /*
  * After any answer to any call, the node returns items, or an n8n error with a message and a description.
  */
 
-const options = { maxRetries: 0, timeout: 10_000, concurrency: 1 };
-const numRuns = 40;
+const fixture = useSandbox();
+// All requests are of one account. After an unclear answer, its creates wait for each other.
+beforeEach(() => void hurry());
 
 /** Keys that the node looks for, so that random answers resemble valid ones. */
 const key = fc.constantFrom(
@@ -25,7 +25,7 @@ const key = fc.constantFrom(
 );
 const scalars = [
 	...[fc.constant(null), fc.boolean(), fc.double({ noNaN: true, noDefaultInfinity: true })],
-	fc.string({ unit: 'binary', maxLength: 12 }),
+	anyText(12),
 	fc.constantFrom('', ' ', '=1+1', '{{ $json }}', 'ECONNREFUSED', 'EPERM in experiment'),
 ];
 const values = fc.anything({ key, values: scalars, maxDepth: 3, maxKeys: 4 });
@@ -58,7 +58,7 @@ const anyAnswer = fc
 		) as fc.Arbitrary<Record<string, string>>,
 		body: fc.oneof(
 			values.map((value) => JSON.stringify(value) ?? ''),
-			fc.string({ unit: 'binary', maxLength: 60 }),
+			anyText(60),
 			fc.constantFrom(...['{', '[1,', '<html><title></title>', '<?xml?>']),
 		),
 	})
@@ -73,65 +73,50 @@ const modes = fc.constantFrom<OnError>(
 	...(['stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'] as const),
 );
 
-let engine: Engine;
-let sandbox: Sandbox;
+const options = { maxRetries: 0, timeout: 10_000, concurrency: 1 };
 
-beforeAll(async () => {
-	engine = await Engine.load();
-	sandbox = await startSandbox();
-	// All requests are of one account. After an unclear answer, its creates wait for each other.
-	hurry();
-});
-afterAll(async () => {
-	jest.restoreAllMocks();
-	await sandbox.close();
-});
+const text = expect.stringMatching(/\S/) as unknown;
 
-/** Runs the node with one item. Checks that it returns items, or an error with a message and a description. */
-async function expectAnEnd(parameters: INodeParameters, onError: OnError): Promise<void> {
-	const { error, items } = await engine.run({ parameters, onError });
-	const saysSomething = expect.stringMatching(/\S/) as unknown;
-	if (error !== undefined) {
-		expect(onError).toBe('stopWorkflow');
-		expect(['NodeApiError', 'NodeOperationError']).toContain(error.name);
-		const context = expect.objectContaining({ itemIndex: 0 }) as unknown;
-		expect(error).toMatchObject({ message: saysSomething, description: saysSomething, context });
-		return;
-	}
-	const output = items.map(({ json }) => json);
-	if (!output.some((json) => Object(json.error).itemIndex === 0)) return;
-	expect(onError).not.toBe('stopWorkflow');
-	expect(output).toMatchObject([{ message: saysSomething, error: { description: saysSomething } }]);
-}
-
-const cases: Array<[OperationId, INodeParameters]> = [
+test.each<[OperationId, ...INodeParameters[]]>([
 	...oneOfEachCall.map(({ calls, parameters }): [OperationId, INodeParameters] => [
 		calls,
 		parameters({ options }),
 	]),
-	['listClusters', getAll({ returnAll: true, options })],
-	['listClusters', getAll({ options: { ...options, rawPage: true } })],
+	[
+		'listClusters',
+		getAll({ returnAll: true, options }),
+		getAll({ options: { ...options, rawPage: true } }),
+	],
 	['login', getAll({ options })],
-];
-
-test.each(cases)(
-	'After any answer to %s, the node returns items or an error with a description: %j',
-	async (operation, parameters) => {
+])(
+	'After any answer to %s, the node returns items or an error with a description',
+	async (operation, ...operations) => {
+		const { engine, sandbox } = fixture;
+		const chosen = fc.constantFrom(...operations);
 		let users = 0;
-		await fc.assert(
-			fc.asyncProperty(anyAnswer, anyAnswer, modes, async (first, next, onError) => {
-				const credential = credentialFor(sandbox);
-				// Each login is for another user, because the node remembers an account for a while.
-				const userName = operation === 'login' ? `user-${(users += 1)}` : credential.userName;
-				engine.saveCredential({ ...credential, userName });
-				sandbox.faults.plan((call) => {
-					if (call.operation !== operation) return undefined;
-					return call.nOfOperation === 1 ? first : next;
-				});
-				await expectAnEnd(parameters, onError);
-			}),
-			{ numRuns },
-		);
+		const expectAnEnd = async (
+			...[parameters, first, next, onError]: [INodeParameters, Fault, Fault, OnError]
+		) => {
+			// Each login is for another user, because the node remembers an account for a while.
+			if (operation === 'login') engine.editCredential({ userName: `user-${(users += 1)}` });
+			sandbox.faults.plan((call) => {
+				if (call.operation !== operation) return undefined;
+				return call.nOfOperation === 1 ? first : next;
+			});
+			const { error, items } = await engine.run({ parameters, onError });
+			if (error !== undefined) {
+				expect(onError).toBe('stopWorkflow');
+				expect(['NodeApiError', 'NodeOperationError']).toContain(error.name);
+				const context = expect.objectContaining({ itemIndex: 0 }) as unknown;
+				expect(error).toMatchObject({ message: text, description: text, context });
+				return;
+			}
+			const output = items.map(({ json }) => json);
+			if (!output.some((json) => Object(json.error).itemIndex === 0)) return;
+			expect(onError).not.toBe('stopWorkflow');
+			expect(output).toMatchObject([{ message: text, error: { description: text } }]);
+		};
+		await fc.assert(fc.asyncProperty(chosen, anyAnswer, anyAnswer, modes, expectAnEnd));
 	},
 	60_000,
 );

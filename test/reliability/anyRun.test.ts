@@ -6,9 +6,9 @@ import { whenOf } from '../../sandbox/faults/fault';
 import { actAndAnswer, answer } from '../support/answer';
 import { MINUTE_MS, pass } from '../support/clock';
 import { watchEventLoop } from '../support/eventLoop';
-import { credentialFor, getAll, newSandbox, numbered } from '../support/fixture';
+import { credentialFor, getAll, newSandbox, numbered, useSandbox } from '../support/fixture';
 import { hurry, type Limits } from '../support/hurry';
-import { Engine, type NodeOptions, type Result } from '../support/run';
+import type { NodeOptions, Result } from '../support/run';
 import { batch, createdIn, itemOf, uncertainIn, watchNode } from './batch';
 import { SEED } from './seed';
 
@@ -131,15 +131,12 @@ const cases = fc.record({
 type Case = typeof cases extends fc.Arbitrary<infer Drawn> ? Drawn : never;
 type Setting = Pick<Case, 'onError' | 'tries'> & { executeOnce?: boolean };
 
-let engine: Engine;
+const fixture = useSandbox();
 let limits: Limits;
 const trying = watchEventLoop();
-
-beforeAll(async () => {
-	engine = await Engine.load();
+beforeEach(() => {
 	limits = hurry();
 });
-afterAll(() => jest.restoreAllMocks());
 
 /** Controls the services of one case, at the account's address and at another one, and knows which jobs exist. */
 class Oracle {
@@ -268,6 +265,7 @@ async function play(drawn: Case): Promise<void> {
 
 async function playAt([own, other]: [Sandbox, Sandbox], drawn: Case): Promise<void> {
 	const { size, concurrency, maxRetries, hasOldToken, retries, cancelledAt, editedAt } = drawn;
+	const { engine } = fixture;
 	engine.saveCredential(credentialFor(own));
 	if (hasOldToken) {
 		await engine.run({ parameters: getAll({ limit: 1 }) });
@@ -330,6 +328,5 @@ async function playAt([own, other]: [Sandbox, Sandbox], drawn: Case): Promise<vo
 }
 
 test('However a run ends and is repeated, no job is lost, doubled or sent to another account', async () => {
-	const numRuns = Number(process.env.RUNS ?? 50);
-	await fc.assert(fc.asyncProperty(cases, play), { numRuns });
+	await fc.assert(fc.asyncProperty(cases, play), { timeout: 60_000 });
 }, 1_800_000);

@@ -3,7 +3,7 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { change, create, useSandbox } from '../support/fixture';
 import { verbs } from '../support/operations';
-import './seed';
+import { anyText } from './seed';
 
 /*
  * For any text as an ID, the request goes to exactly the path that belongs to the ID, or nothing is sent.
@@ -18,10 +18,7 @@ const pieces = [
 ];
 
 const ids = fc.oneof(
-	fc.string({ unit: 'binary', maxLength: 20 }),
-	fc
-		.array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 10 })
-		.map((units) => String.fromCharCode(...units)),
+	anyText(10),
 	fc.array(fc.constantFrom(...pieces), { maxLength: 6 }).map((parts) => parts.join('')),
 );
 
@@ -29,12 +26,7 @@ const ids = fc.oneof(
 function isSendable(id: string): boolean {
 	const staysInPlace = !/[/\\%;\p{Cc}]/u.test(id) && id !== '.' && id !== '..';
 	const isSeen = !/[\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u.test(id);
-	return id !== '' && staysInPlace && isSeen && isWellFormed(id);
-}
-
-/** Returns whether each half of a surrogate pair has its other half. */
-function isWellFormed(text: string): boolean {
-	return [...text].every((character) => !/^[\ud800-\udfff]$/.test(character));
+	return id !== '' && staysInPlace && isSeen && !/\p{Surrogate}/u.test(id);
 }
 
 /**
@@ -70,6 +62,5 @@ test('For any IDs, a call is sent to its percent-encoded path, or not at all', a
 			const body = { namespace: sent[0], job: { namespace: sent[0] } };
 			if (call) expect(call.body).toMatchObject(body);
 		}),
-		{ numRuns: 40 },
 	);
 });

@@ -33,7 +33,8 @@ const runBatch = async (count: number) =>
 	counted((await fixture.engine.run(creates(), numbered(count))).items);
 
 const TOO_MANY = 'The service is receiving too many requests';
-const ONE_IN_AN_HOUR = 1 / 3_600;
+const LATER = 'Not sent: the service asks to try again later';
+const FAILING = 'Not sent: the service is failing';
 
 describe('A service with a rate limit', () => {
 	test('causes no item to fail, and gets no request before its Retry-After is over', async () => {
@@ -49,34 +50,8 @@ describe('A service with a rate limit', () => {
 		expect(waited).toBeGreaterThanOrEqual(retryAfter * 1_000);
 	});
 
-	test.each([
-		[429, 'Not sent: the service is receiving too many requests', '"Too many requests"'],
-		[503, 'Not sent: the service is failing', '"The service is busy"'],
-	] as const)(
-		'that accepts nothing for more than a minute makes the remaining items fail: %i',
-		async (tooMany, message, said) => {
-			await fixture.start({ limits: { perSecond: ONE_IN_AN_HOUR, burst: 5, tooMany } });
-			hurry();
-			const { items } = await fixture.engine.run(creates(), numbered(100));
-			expect(fixture.sandbox.limits.met.turnedAway).toBeLessThan(60);
-			const { made, mayExist, failed } = counted(items);
-			expect({ made, all: made + mayExist + failed }).toEqual({ made: 5, all: 100 });
-			// These are the creates that were in flight when it began. After them, the node sends health checks.
-			expect(mayExist).toBeLessThanOrEqual(tooMany === 503 ? 10 : 0);
-			// What is said of another request, is said to be of another request.
-			const description = expect.stringMatching(
-				new RegExp(`^Another request failed: .*${said}.* was answered with HTTP ${tooMany}`, 'ms'),
-			) as unknown;
-			const error = { httpStatus: null, jobMayExist: false, description };
-			// Some of them were sent as probes.
-			const unsent = items.filter(({ json }) => String(json.message).startsWith('Not sent'));
-			expect(unsent.length).toBeGreaterThan(50);
-			for (const { json } of unsent) expect(json).toMatchObject({ message, error });
-		},
-	);
-
 	test('delays a drop-down for only a few seconds, and the drop-down shows the reason', async () => {
-		await fixture.start({ limits: { perSecond: ONE_IN_AN_HOUR, burst: 1, retryAfter: 6 } });
+		await fixture.start({ limits: { perSecond: 1 / 3_600, burst: 1, retryAfter: 6 } });
 		await fixture.engine.listSearch('searchClusters');
 		await expect(fixture.engine.listSearch('searchClusters')).rejects.toMatchObject({
 			message: TOO_MANY,
@@ -126,13 +101,15 @@ test('A throttled login with a Retry-After of more than a minute makes all items
 	expect(callsOf('login')).toHaveLength(1);
 });
 
-test.each<[string, Fault]>([
-	['breaks connections', { kind: 'break', when: 'beforeActing' }],
-	['fails', answer(500, { message: 'out of disk' })],
-	['answers with a page', answer(502, '<html>Bad Gateway</html>')],
+test.each<[fails: string, Fault, message: string, said: string]>([
+	['breaks connections', { kind: 'break', when: 'beforeActing' }, FAILING, 'The connection broke'],
+	['fails', answer(500, { message: 'out of disk' }), FAILING, 'failed to create the job: out of'],
+	['answers with a page', answer(502, '<html>Bad Gateway</html>'), FAILING, 'The service failed'],
+	['is busy', answer(503, { message: 'full' }, { 'retry-after': '1' }), LATER, 'try again later'],
+	['accepts nothing', { kind: 'rateLimit' }, `Not sent: ${TOO_MANY.toLowerCase()}`, TOO_MANY],
 ])(
-	'if a service %s, the error of an item that was not sent says so, and ascribes nothing of other items to it',
-	async (_, fault) => {
+	'If a service %s for more than a minute, the remaining items fail, and their errors ascribe nothing of other items to them',
+	async (_, fault, message, said) => {
 		hurry();
 		meets('createJob', ({ nOfOperation }) => {
 			if (nOfOperation === 3) return answer(400, { message: 'no such template' });
@@ -143,13 +120,16 @@ test.each<[string, Fault]>([
 		const [refused, ...others] = errors;
 		expect(refused?.message).toBe('The service refused to create the job: no such template');
 		expect(JSON.stringify(refused)).not.toMatch(/waited|more attempt/);
-		const unsent = others.filter(({ error }) => Object(error).jobMayExist === false);
-		expect(unsent.length).toBe(60 - callsOf('createJob').length);
-		for (const { message, error } of unsent) {
-			expect(message).toBe('Not sent: the service is failing');
-			expect(error).toMatchObject({ httpStatus: null });
-			const { description } = error as { description: string };
+		expect(errors).toHaveLength(60 - 9);
+		const unsent = others.filter(({ message: title }) => String(title).startsWith('Not sent'));
+		expect(unsent.length).toBeGreaterThan(40);
+		expect(callsOf('createJob').length).toBeLessThan(60);
+		for (const json of unsent) {
+			expect(json).toMatchObject({ message, error: { httpStatus: null, jobMayExist: false } });
+			const { description } = json.error as { description: string };
+			// What is said of another request, is said to be of another request.
 			expect(description).toMatch(/^Try again later\. .*\n\nAnother request failed: /s);
+			expect(description).toContain(said);
 			expect(description).not.toMatch(/ 0 more|waited 0 s/);
 		}
 	},

@@ -1,10 +1,6 @@
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
-import { inParallel } from '../../nodes/JobOrchestration/service/timers';
-import { AccountLimiter } from '../../nodes/JobOrchestration/service/pace/limiter';
-import type { ServiceRequest } from '../../nodes/JobOrchestration/service/request';
 import type { Fault, Plan } from '../../sandbox';
-import { clientWith } from '../pace/client';
 import { answer } from '../support/answer';
 import { MINUTE_MS, pass } from '../support/clock';
 import { watchEventLoop } from '../support/eventLoop';
@@ -12,7 +8,6 @@ import { getAll, numbered } from '../support/fixture';
 import { hurry, type Limits } from '../support/hurry';
 import type { NodeOptions, Result } from '../support/run';
 import { batch, useBatch } from './batch';
-import { unreachable } from './statusFailure';
 
 /*
  * An execution always ends, and never blocks n8n: however the service fails, no loop of the node repeats without a
@@ -57,30 +52,16 @@ async function restart(login: Fault, ofCall: Plan): Promise<void> {
 	);
 }
 
-/**
- * Simulates a restart at the first creates: all tokens expire, and the creates get no clear response, but for one that
- * gets a 401.
- */
-const restartAtCreates = async (login: Fault) =>
-	await restart(login, ({ operation, nOfOperation }) => {
-		if (operation !== 'createJob') return undefined;
-		return nOfOperation === 1 ? endsTokens : [endsTokens, broken];
-	});
-
 const numbersOf = (items: INodeExecutionData[]) =>
 	items.map(({ pairedItem }) => (pairedItem as { item: number }).item);
 const uncertainOf = (items: INodeExecutionData[]) =>
 	items.filter(({ json }) => Object(json.error).jobMayExist === true);
-/** The number of creates that got no clear response: all but the one that got the 401. */
-const unclearCreates = () => callsOf('createJob').filter(({ status }) => status !== 401).length;
-const all = (count: number) => numbered(count).map(({ n }) => n);
-
 /**
  * Checks that each item has failed once, and that only items that were sent may have a job: those in flight at first,
  * and four probes, after which the execution gives up its creates.
  */
 function expectAllFailed({ items }: Result, count: number, atOnce = 10): void {
-	expect(numbersOf(items)).toEqual(all(count));
+	expect(numbersOf(items)).toEqual(numbered(count).map(({ n }) => n));
 	expect(items.filter(({ json }) => json.error === undefined)).toEqual([]);
 	expect(uncertainOf(items).length).toBeLessThanOrEqual(callsOf('createJob').length);
 	expect(uncertainOf(items).length).toBeLessThanOrEqual(atOnce + 4);
@@ -117,12 +98,15 @@ describe('If the tokens of a service expire and it refuses logins', () => {
 	const refused = answer(401);
 
 	test('all concurrent calls of a tool by an agent end', async () => {
-		await restartAtCreates(refused);
+		await restart(refused, ({ operation, nOfOperation }) => {
+			if (operation !== 'createJob') return undefined;
+			return nOfOperation === 1 ? endsTokens : [endsTokens, broken];
+		});
 		const tool = { parameters: batch() };
 		const { answers } = await fixture.engine.callTool(tool, numbered(12), { atOnce: true });
 		expect(answers).toHaveLength(12);
-		const sent = unclearCreates();
-		expect(answers.filter((said) => said.includes(WRONG))).toHaveLength(12 - sent);
+		const unclear = callsOf('createJob').filter(({ status }) => status !== 401);
+		expect(answers.filter((said) => said.includes(WRONG))).toHaveLength(12 - unclear.length);
 	});
 
 	test.each([
@@ -135,34 +119,4 @@ describe('If the tokens of a service expire and it refuses logins', () => {
 		expect(ended).toMatchObject({ error: { message: WRONG } });
 		expect(callsOf('listClusters')).toHaveLength(3);
 	});
-});
-
-/** A create with the properties that the client's loop and the limiter use. */
-const CREATE: ServiceRequest<string> = {
-	...{ method: 'POST', path: '/', expected: 'a job', idempotent: false },
-	isExpected: (body): body is string => typeof body === 'string',
-	errorTexts: () => ({ action: 'create the job', ifRefused: '' }),
-};
-
-test("The node gives n8n's event loop a turn while thousands of requests fail that have no connection", async () => {
-	const count = 10_000;
-	let endedInTurn = 0;
-	let turning: NodeJS.Immediate;
-	const turn = () => {
-		endedInTurn = 0;
-		turning = setImmediate(turn);
-	};
-	turn();
-	const fail = async () => await Promise.resolve({ failure: unreachable });
-	const client = clientWith(new AccountLimiter(), fail);
-	let failed = 0;
-	let mostInTurn = 0;
-	await inParallel(all(count), {}, async () => {
-		const end = await client.send(CREATE, { maxRetries: 3, timeout: 1_000 });
-		if (end && 'problem' in end) failed += 1;
-		mostInTurn = Math.max(mostInTurn, (endedInTurn += 1));
-	}).finally(() => clearImmediate(turning));
-	expect(failed).toBe(count);
-	// Normally, 2,000 end in one turn. On a busy machine, several timers may be due at the same time.
-	expect(mostInTurn).toBeLessThan(count);
 });

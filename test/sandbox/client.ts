@@ -19,19 +19,17 @@ export interface Sent {
 	method?: string;
 	token?: string;
 	body?: unknown;
-	headers?: Record<string, string>;
 }
 
 /** Sends a request and returns the response, whatever its status is. */
 export async function send(url: string, sent: Sent = {}): Promise<Answer> {
-	const { method = 'GET', token, body, headers = {} } = sent;
+	const { method = 'GET', token, body } = sent;
 	const answer = await fetch(url, {
 		method,
 		redirect: 'manual',
 		headers: {
 			...(body !== undefined && { 'content-type': 'application/json' }),
 			...(token !== undefined && { authorization: `Bearer ${token}` }),
-			...headers,
 		},
 		...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
 	});
@@ -66,14 +64,11 @@ export class Client {
 		return answer;
 	}
 
-	async create(body: unknown): Promise<Answer> {
-		const path = '/api/v1/namespaces/default/jobs';
-		return await this.call('createJob', path, { method: 'POST', token: this.token, body });
-	}
-
 	/** Creates a job, and throws an error if the service doesn't create it. */
 	async createdJob(job: object = smallestJob): Promise<Job> {
-		const answer = await this.create({ namespace: 'default', job });
+		const path = '/api/v1/namespaces/default/jobs';
+		const body = { namespace: 'default', job };
+		const answer = await this.call('createJob', path, { method: 'POST', token: this.token, body });
 		if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
 		return answer.body as Job;
 	}
@@ -89,11 +84,6 @@ export class Client {
 		if (wrong !== undefined) throw new Error(`The sandbox breaks its own contract: ${wrong}`);
 		return answer;
 	}
-}
-
-/** Returns the message in the body of an error response. */
-export function messageOf({ body }: Answer): string {
-	return (body as { message: string }).message;
 }
 
 /**

@@ -7,8 +7,8 @@ import { until } from '../sandbox/client';
 import { answer } from '../support/answer';
 import { change, create, getAll, numbered } from '../support/fixture';
 import { everyText } from './everyText';
-import { spellings } from './spellings';
-import { expectNoSecretIn, operations, PASSWORD, placesOf, useTraces } from './traces';
+import { PASSWORD } from './spellings';
+import { expectNoSecretIn, operations, placesOf, useTraces } from './traces';
 
 /*
  * A run leaves neither the password nor a token in its error, the stored execution or the log, and in its output only
@@ -22,8 +22,7 @@ const list = getAll({ options: { maxRetries: 0 } });
 
 test.each<[string, Fault]>([
 	['a broken connection', { kind: 'break', when: 'beforeActing' }],
-	['half a body', { kind: 'halfBody', when: 'beforeActing' }],
-	...[400, 401, 403, 404, 429, 500].map((status): [string, Fault] => [`${status}`, answer(status)]),
+	...[400, 401, 429, 500].map((status): [string, Fault] => [`${status}`, answer(status)]),
 	['a redirect', { kind: 'redirect', location: 'http://127.0.0.1:9/' }],
 	['a page', { kind: 'html', when: 'beforeActing', status: 502 }],
 	['no answer', { kind: 'stall', when: 'beforeActing' }],
@@ -107,22 +106,6 @@ describe('A text of the service with a secret is not shown:', () => {
 		fixture.meets('others', () => answer(400, `Bad: ${' '.repeat(9_985)}${PASSWORD}`));
 		const { texts } = await fixture.expectNoLeak(list);
 		expect(texts.get('the run')).not.toContain(PASSWORD.slice(0, 5));
-	});
-
-	test.each(spellings)('in %s', async (_, spell) => {
-		// The test only proves something if its own search finds the secret.
-		const texts = new Map([['a text', `before ${spell(PASSWORD)} behind`]]);
-		expect(placesOf([PASSWORD], texts)).not.toEqual([]);
-		fixture.meets('others', ({ token = 'none' }) =>
-			answer(400, { it: `Bad: ${spell(token)} it is` }),
-		);
-		const { texts: ofToken } = await fixture.expectNoLeak(list);
-		fixture.meets('login', () => answer(400, { it: `Bad: ${spell(PASSWORD)} it is` }));
-		fixture.sandbox.tokens.expireAll();
-		fixture.engine.editCredential({ userName: 'another' });
-		const { texts: ofPassword } = await fixture.expectNoLeak(list);
-		expect(ofToken.get('the run')).toContain(ANSWER);
-		expect(ofPassword.get('the run')).toContain(ANSWER);
 	});
 
 	const token = 'a-token-in-another-shape';
@@ -289,23 +272,23 @@ test.each<[string, Fault]>([
 	expect(placesOf(['planted-word'], texts)).toEqual([]);
 });
 
-test.each([301, 302, 303, 307, 308] as const)(
-	'Another host gets no request if the service redirects to it: %i',
-	async (status) => {
-		const received: unknown[] = [];
-		const elsewhere = createServer((request, reply) => {
-			received.push(request.url);
-			reply.end('{}');
-		});
-		await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
-		const { port } = elsewhere.address() as AddressInfo;
+test('Another host gets no request if the service redirects to it', async () => {
+	const received: unknown[] = [];
+	const elsewhere = createServer((request, reply) => {
+		received.push(request.url);
+		reply.end('{}');
+	});
+	await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
+	const { port } = elsewhere.address() as AddressInfo;
+	for (const status of [301, 302, 303, 307, 308] as const) {
 		const redirect: Fault = { kind: 'redirect', status, location: `http://127.0.0.1:${port}/x` };
 		fixture.meets('others', redirect);
-		for (const parameters of operations) expectNoSecretIn(await fixture.leftByNode(parameters));
-		fixture.engine.editCredential({ accessToken: '', userName: 'redirected at the login' });
-		fixture.sandbox.faults.plan(() => redirect);
-		await fixture.expectNoLeak(getAll());
-		elsewhere.close();
-		expect(received).toEqual([]);
-	},
-);
+		for (const parameters of operations) await fixture.expectNoLeak(parameters);
+		fixture.engine.editCredential({ accessToken: '', userName: `redirected with ${status}` });
+		fixture.meets('login', redirect);
+		await fixture.expectNoLeak(list);
+		fixture.engine.editCredential({ userName: fixture.sandbox.userName });
+	}
+	elsewhere.close();
+	expect(received).toEqual([]);
+});

@@ -1,4 +1,5 @@
 import { Secrets } from '../../nodes/JobOrchestration/service/errors/secrets';
+import { PASSWORD, spellings } from './spellings';
 
 /*
  * The search for secrets finds the password and the two newest tokens as they are, in JSON and percent-encoded.
@@ -23,6 +24,13 @@ test.each([
 ])('whether the search finds a secret (%s): one %s', (isFound, _, password, text) => {
 	expect(of(password).areIn(text)).toBe(isFound);
 	expect(of(password).redact(text)).toBe(isFound ? '(not shown: contains a secret)' : text);
+});
+
+test.each(spellings)('the search finds a secret in %s', (_, spell) => {
+	const answer = { message: `before ${spell(PASSWORD)} behind` };
+	for (const text of [answer.message, JSON.stringify(answer)]) {
+		expect(of(PASSWORD).areIn(text)).toBe(true);
+	}
 });
 
 test('the search finds the two newest tokens', () => {

@@ -1,3 +1,6 @@
+/** A password that has a different spelling in JSON, in an address, in HTML and in both kinds of base64. */
+export const PASSWORD = 'pass"wörd /7&%<secret>\\~~~???>>>';
+
 const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
 const hex = (text: string) => Buffer.from(text).toString('hex');
 const escapes = (text: string) =>

@@ -9,16 +9,13 @@ import { numbered, useSandbox } from '../support/fixture';
 import { hurry, type Limits } from '../support/hurry';
 import { oneOfEachCall } from '../support/operations';
 import type { Result } from '../support/run';
-import { spellingsOf } from './spellings';
+import { PASSWORD, spellingsOf } from './spellings';
 import { everyText } from './everyText';
 
 /*
  * Searches everything that a run leaves behind for the password and the tokens: the output, the error with its causes,
  * n8n's log, and the stored execution.
  */
-
-/** A password that has a different spelling in JSON, in an address, in HTML and in both kinds of base64. */
-export const PASSWORD = 'pass"wörd /7&%<secret>\\~~~???>>>';
 
 /** What a run has left behind. */
 export interface Traces {

@@ -20,10 +20,11 @@ beforeAll(() => subscribe('http.client.request.start', count));
 afterAll(() => void unsubscribe('http.client.request.start', count));
 
 /**
- * How many turns without a request in flight must pass before a wait is skipped. A request starts some turns late,
- * because n8n reads the credential first.
+ * How long no request may be in flight before a wait is skipped: some milliseconds, since n8n waits for one before it
+ * tries a node again, and then some turns of the event loop, since n8n reads the credential before a request starts.
  */
-const QUIET_TURNS = 4;
+const QUIET_MS = 3;
+const QUIET_TURNS = 20;
 
 /** The functions by which a test controls the time limits of requests. */
 export type Limits = ReturnType<typeof hurry>;
@@ -64,7 +65,8 @@ export function hurry() {
 	const go = () => {
 		if (isGoing || (waits.length === 0 && stuck === 0)) return;
 		isGoing = true;
-		setTimeout(goOn, 1);
+		if (quiet > 0) setImmediate(goOn);
+		else setTimeout(goOn, QUIET_MS);
 	};
 	jest.spyOn(AbortSignal, 'timeout').mockImplementation((milliseconds) => {
 		const wait = { until: clock() + milliseconds, end: new AbortController() };

@@ -9,6 +9,7 @@ import type {
 	ICredentialDataDecryptedObject,
 	IDataObject,
 	ILoadOptionsFunctions,
+	INodeExecutionData,
 	INodeListSearchResult,
 	IPinData,
 	IRequestOptions,
@@ -105,21 +106,15 @@ export class Engine {
 		calls: IDataObject[],
 		{ atOnce = false } = {},
 	): Promise<{ answers: string[]; run: IRun }> {
-		const { nodes, ...rest } = workflowOf([{ ...node, asTool: true }], this.loaded);
+		const workflow = workflowOf([{ ...node, asTool: true }], this.loaded);
 		const agent = 'Agent';
-		const workflow: WorkflowParameters = {
-			...rest,
-			nodes: [
-				...nodes,
-				{
-					...{ id: agent, name: agent, type: AGENT_NODE_TYPE, typeVersion: 1, parameters: {} },
-					position: [0, 0],
-				},
-			],
-			connections: {
-				Items: { main: [[{ node: agent, type: NodeConnectionTypes.Main, index: 0 }]] },
-				'Node 1': { ai_tool: [[{ node: agent, type: NodeConnectionTypes.AiTool, index: 0 }]] },
-			},
+		workflow.nodes.push({
+			...{ id: agent, name: agent, type: AGENT_NODE_TYPE, typeVersion: 1, parameters: {} },
+			position: [0, 0],
+		});
+		workflow.connections = {
+			Items: { main: [[{ node: agent, type: NodeConnectionTypes.Main, index: 0 }]] },
+			'Node 1': { ai_tool: [[{ node: agent, type: NodeConnectionTypes.AiTool, index: 0 }]] },
 		};
 		const run = await this.runWorkflow(workflow, {
 			Items: { items: [{}] },
@@ -175,8 +170,7 @@ export class Engine {
 		for (const entry of data.executionData?.nodeExecutionStack ?? []) {
 			entry.node = workflow.getNode(entry.node.name) ?? entry.node;
 		}
-		const execute = new WorkflowExecute(this.additionalData(), 'retry', data);
-		return resultOf(await execute.processRunExecutionData(workflow), `Node ${nodes.length}`);
+		return await this.resume(workflow, data, nodes);
 	}
 
 	/**
@@ -207,8 +201,12 @@ export class Engine {
 				? []
 				: [{ ...times, data: { main: [[artificial]] } }];
 		}
+		return await this.resume(workflow, data, nodes);
+	}
+
+	private async resume(workflow: Workflow, data: IRun['data'], { length }: NodeOptions[]) {
 		const execute = new WorkflowExecute(this.additionalData(), 'retry', data);
-		return resultOf(await execute.processRunExecutionData(workflow), `Node ${nodes.length}`);
+		return resultOf(await execute.processRunExecutionData(workflow), `Node ${length}`);
 	}
 
 	/** Calls the node's method that fills a drop-down in the editor. */
@@ -290,25 +288,16 @@ export class Engine {
 			...{ createdAt: now, updatedAt: now, nodes: [], connections: {} },
 		});
 		const url = 'http://127.0.0.1:5678';
-		const absent = async () => await Promise.reject(new Error('Not in this engine'));
-		return Object.assign(
-			{ hooks },
-			{
-				credentialsHelper: this.credentials,
-				executeWorkflow: absent,
-				getRunExecutionData: absent,
-				getRuntimeCredential: async () => await Promise.resolve(undefined),
-				startRunnerTask: absent,
-				logAiEvent: () => {},
-				...(this.executionId !== undefined && { executionId: this.executionId }),
-				currentNodeExecutionIndex: 0,
-				...{ restApiUrl: url, instanceBaseUrl: url, formBaseUrl: url, formWaitingBaseUrl: url },
-				...{ formTestBaseUrl: url, webhookBaseUrl: url, webhookWaitingBaseUrl: url },
-				...{ webhookTestBaseUrl: url, mcpBaseUrl: url, mcpTestBaseUrl: url },
-				variables: {},
-				externalSecretsProxy: Container.get(ExternalSecretsProxy),
-			},
-		);
+		const used: Partial<IWorkflowExecuteAdditionalData> = {
+			hooks,
+			credentialsHelper: this.credentials,
+			getRuntimeCredential: async () => await Promise.resolve(undefined),
+			...(this.executionId !== undefined && { executionId: this.executionId }),
+			currentNodeExecutionIndex: 0,
+			...{ webhookWaitingBaseUrl: url, formWaitingBaseUrl: url, variables: {} },
+			externalSecretsProxy: Container.get(ExternalSecretsProxy),
+		};
+		return used as IWorkflowExecuteAdditionalData;
 	}
 }
 
@@ -317,11 +306,24 @@ export function stored({ data }: IRun): IRun['data'] {
 	return jsonParse(jsonStringify(data, { replaceCircularRefs: true }));
 }
 
-/** Returns the outcome of a run: the output of the named node in its first run, and the error that ended the run. */
+/** Throws an error if an item has a key that n8n's Code node refuses. test/host/neighbours.test.ts shows its errors. */
+export function checkKeys(items: INodeExecutionData[]): void {
+	const keys = new Set(items.flatMap((item) => Object.keys(item)));
+	const others = [...keys].filter((key) => !['json', 'pairedItem', 'binary'].includes(key));
+	if (others.length > 0) throw new Error(`n8n's Code node refuses items with ${others.join()}`);
+}
+
+/**
+ * Returns the outcome of a run: the output of the named node in its first run, and the error that ended the run.
+ *
+ * @throws Error if an item has a key that n8n's Code node refuses
+ */
 export function resultOf(run: IRun, nodeName: string) {
 	const { runData, error } = run.data.resultData;
 	const [first] = runData[nodeName] ?? [];
 	const branches = (first?.data?.main ?? []).map((items) => items ?? []);
+	const outputs = Object.values(runData).flatMap((runs) => runs.flatMap(({ data }) => data?.main));
+	checkKeys(outputs.flatMap((items) => items ?? []));
 	return {
 		/** The items of all branches of the node's output, in one list. */
 		items: branches.flat(),
