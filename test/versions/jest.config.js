@@ -17,8 +17,7 @@ function fromThere(name) {
 
 /**
  * Returns the tests that needn't or can't run in this n8n. Before 1.16, its HTTP client axios loses the error of a
- * response that claims to be compressed but isn't, so the request never ends. Older releases of n8n can't block
- * addresses.
+ * response that claims to be compressed but isn't, so the request never ends.
  */
 function leftOut() {
 	const { version } = require(join(folderOf('axios'), 'package.json'));
@@ -29,17 +28,7 @@ function leftOut() {
 		...withoutEngine.map((name) => `<rootDir>/test/reliability/${name}.test.ts`),
 		'<rootDir>/test/secrets/secrets.test.ts',
 		...(losesErrors ? ['<rootDir>/test/reliability/anyAnswer.test.ts'] : []),
-		...(blocksAddresses() ? [] : ['<rootDir>/test/node/n8nBlocks.test.ts']),
 	];
-}
-
-/**
- * Returns whether this n8n can block addresses. The package can't simply be resolved, because Node.js would find a copy
- * of another release in a parent folder.
- */
-function blocksAddresses() {
-	const { dependencies } = require(join(folderOf('n8n-core'), 'package.json'));
-	return '@n8n/backend-network' in dependencies;
 }
 
 /** @type {import('jest').Config} The tests of the node in the engine of another n8n. run.ts runs them. */
