@@ -47,7 +47,7 @@ test('1. The limit rises with the responses, but not if they slow down, if n8n i
 		await executions.clock.pass(100);
 		const next = executions.begin(range(100));
 		await executions.clock.pass(15);
-		return next.sent.length - next.done.length;
+		return next.mostInFlight;
 	};
 	expect(await mostOf(answersIn(50), 600)).toBeGreaterThan(40);
 	expect(await mostOf(atOnce(4, 50), 300)).toBeLessThan(30);
