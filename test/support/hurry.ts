@@ -20,11 +20,10 @@ beforeAll(() => subscribe('http.client.request.start', count));
 afterAll(() => void unsubscribe('http.client.request.start', count));
 
 /**
- * How long no request may be in flight before a wait is skipped: some milliseconds, since n8n waits for one before it
- * tries a node again, and then some turns of the event loop, since n8n reads the credential before a request starts.
+ * How many turns without a request in flight must pass before a wait is skipped. A request starts some turns late,
+ * because n8n reads the credential first.
  */
-const QUIET_MS = 3;
-const QUIET_TURNS = 20;
+const QUIET_TURNS = 4;
 
 /** The functions by which a test controls the time limits of requests. */
 export type Limits = ReturnType<typeof hurry>;
@@ -65,8 +64,7 @@ export function hurry() {
 	const go = () => {
 		if (isGoing || (waits.length === 0 && stuck === 0)) return;
 		isGoing = true;
-		if (quiet > 0) setImmediate(goOn);
-		else setTimeout(goOn, QUIET_MS);
+		setTimeout(goOn, 1);
 	};
 	jest.spyOn(AbortSignal, 'timeout').mockImplementation((milliseconds) => {
 		const wait = { until: clock() + milliseconds, end: new AbortController() };
