@@ -304,6 +304,7 @@ test.each([
 test.each<[number, title: string, after?: typeof errorAfter]>([
 	[401, 'The service or something before it refused to create the job'],
 	[404, 'The namespace, the workflow template or the work cluster was not found'],
+	[408, 'The service failed to create the job; the job may exist'],
 	[502, 'The service failed to create the job; the job may exist'],
 	[401, 'The service refused the login', errorAfterLogin],
 	[404, 'No login endpoint at <service>/oauth/login', errorAfterLogin],

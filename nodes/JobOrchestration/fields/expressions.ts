@@ -65,7 +65,10 @@ export interface Given {
 }
 
 /** Refuses a value that is undefined, and a text in which an expression gives undefined. */
-export function refuseHoles({ label, value, stored }: Given, { context, itemIndex }: Item): void {
+export function refuseUndefined(
+	{ label, value, stored }: Given,
+	{ context, itemIndex }: Item,
+): void {
 	const expressions = expressionsIn(stored);
 	const [only = ''] = expressions;
 	if (value === undefined) throw undefinedError(label, expressions[0]);
@@ -74,10 +77,9 @@ export function refuseHoles({ label, value, stored }: Given, { context, itemInde
 	// stands around its only expression shows that this expression gives something.
 	const around = String(stored).length - '='.length - only.length;
 	if (expressions.length === 1 && (around === 0 || value.length > around)) return;
-	const hole = expressions.find(
-		(each) => context.evaluateExpression(each, itemIndex) === undefined,
-	);
-	if (hole !== undefined) throw undefinedError(label, hole);
+	const givesNothing = (each: string) => context.evaluateExpression(each, itemIndex) === undefined;
+	const found = expressions.find(givesNothing);
+	if (found !== undefined) throw undefinedError(label, found);
 }
 
 function undefinedError(label: string, expression: string | undefined): FieldError {

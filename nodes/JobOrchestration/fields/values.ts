@@ -6,7 +6,7 @@ import {
 	FieldError,
 	type Item,
 	orFieldError,
-	refuseHoles,
+	refuseUndefined,
 	stringsIn,
 	type Given,
 } from './expressions';
@@ -81,7 +81,7 @@ function valueOf(field: INodeProperties, given: Given, item: ReadItem): unknown 
 		const inner = { label, stored: partOf(stored, 'value'), value: value.value };
 		return valueOf(field, inner, item);
 	}
-	refuseHoles(given, item);
+	refuseUndefined(given, item);
 	switch (type) {
 		case 'collection': {
 			const isAdded = ({ name }: INodeProperties) => hasPart(value, name) || hasPart(stored, name);

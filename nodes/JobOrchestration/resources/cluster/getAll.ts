@@ -41,7 +41,7 @@ export const getAll = operation({
 		const kinds = new Set<string>();
 		const isWanted = (cluster: JsonObject) => {
 			const { type, phase } = kindOf(cluster);
-			kinds.add(`${type ?? 'unknown'} (${phase ?? 'unknown'})`);
+			kinds.add(`${type || 'unknown'} (${phase || 'unknown'})`);
 			return matches(type, wanted.type) && matches(phase, wanted.phase);
 		};
 		// Without a hint, an empty list would look as if there were no clusters.

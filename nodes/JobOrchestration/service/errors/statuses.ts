@@ -76,7 +76,7 @@ export function textsOf(
 			"Make this node's fields shorter, or ask the administrator to raise the limit of the service, or of the proxy before it. For too large headers, use another user: the token of a user in many groups is long.",
 		],
 		[
-			'400-499',
+			'400-407 409-499',
 			`The service or something before it refused to ${action}`,
 			`Check the 'Base URL' in the credential, and ask the administrator of the network whether a firewall or a proxy blocks n8n (User-Agent: n8n).`,
 			kind === 'an HTML page',

@@ -17,7 +17,7 @@ const MAX_UNACCEPTED = 2;
 /** Maximum number of remembered tokens. Large enough that an old token in n8n's store isn't sent again. */
 const MAX_REPLACED = 50;
 
-/** What this process knows of the tokens of one account. These are the facts; `Session` draws the conclusions. */
+/** What this process knows of the tokens of one account. `Session` decides what follows for a request. */
 export class Tokens {
 	/** The newest token, which all requests use; undefined if none is known, or if it was rejected. */
 	newest: string | undefined;
