@@ -216,7 +216,8 @@ describe('Filters that match none', () => {
 	const other = (type: string, phase: string) => ({ ...clusterOf(phase, type), status: { phase } });
 
 	test('cause a hint that names the listed clusters, once for all items', async () => {
-		answerWithPages(page([other('virtual', '<b>Pending</b>'), other('master', 'Running'), {}]));
+		const named = [other('virtual', '<b>Pending</b>'), other('master', 'Running')];
+		answerWithPages(page([...named, {}, other('', '')]));
 		const filters = { phase: 'Unknown' };
 		expect(await listWithHints({ filters }, [{}, {}, {}])).toEqual({
 			clusters: [],
