@@ -377,6 +377,14 @@ describe('The error of a batch says how to correct a wrong value for Retry', () 
 		);
 	});
 
+	test('also if the value is only in the details of the answer', async () => {
+		const wrong = answer(422, { message: 'Invalid job', details: { groups: ['blue'] } });
+		creates((_, { nOfOperation }) => (nOfOperation === 2 ? wrong : undefined));
+		const items = [{ team: 'red' }, { team: 'blue' }];
+		const { error } = await fixture.engine.run(changed({ group: '={{ $json.team }}' }), items);
+		expect(error?.description).toContain("{{ $json.team === 'blue' ? '...' : $json.team }}");
+	});
+
 	test('only if the service names the value', async () => {
 		const { error } = await refusedAtThird();
 		expect(error?.description).toContain('runs only the items that are not done, as they came');
