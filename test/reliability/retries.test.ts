@@ -377,8 +377,8 @@ describe('The error of a batch says how to correct a wrong value for Retry', () 
 		);
 	});
 
-	test('also if the value is only in the details of the answer', async () => {
-		const wrong = answer(422, { message: 'Invalid job', details: { groups: ['blue'] } });
+	test('also if the value is not in the title', async () => {
+		const wrong = answer(422, { message: 'Invalid job', group: 'blue' });
 		creates((_, { nOfOperation }) => (nOfOperation === 2 ? wrong : undefined));
 		const items = [{ team: 'red' }, { team: 'blue' }];
 		const { error } = await fixture.engine.run(changed({ group: '={{ $json.team }}' }), items);
