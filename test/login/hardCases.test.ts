@@ -151,7 +151,7 @@ test('If a create gets a 500, and the login takes longer than the Timeout, the o
 		if (operation === 'login') return held.fault;
 		return nOfOperation === 3 ? answer(500) : undefined;
 	});
-	const { failed } = await batch(12, { timeout: 500, concurrency: 2 });
+	const { failed } = await batch(12, { timeout: 2_000, concurrency: 2 });
 	held.open();
 	expect([failed.length, jobs()]).toEqual([1, 11]);
 	expect(new Set(callsOf('createJob').map(({ token }) => token))).toEqual(new Set([old]));

@@ -60,23 +60,25 @@ export interface Consequence {
 /** The outcome of a request that the service has answered, and has certainly not acted on without saying so. */
 export const ANSWERED: Consequence = { condition: 'answered', mayHaveActed: false };
 
+/** What follows from unexpected responses. The first row that lists the status code applies, or else `OTHERWISE`. */
+const STATUSES: Array<[statuses: string, consequence: Consequence]> = [
+	['429', { condition: 'throttled', mayHaveActed: false }],
+	['401', { condition: 'answered', mayHaveActed: false, token: 'rejected' }],
+	['404 405 409 410 413 422', { condition: 'answered', mayHaveActed: false }],
+	['304', { condition: 'answered', mayHaveActed: true }],
+	['408', { condition: 'failed', mayHaveActed: true }],
+	['500 506-519', { condition: 'failed', mayHaveActed: true, token: 'suspect' }],
+	['307 308 400-498', { condition: 'answered', mayHaveActed: false, token: 'suspect' }],
+	['502-504 520-599', { condition: 'unavailable', mayHaveActed: true }],
+	['200-299', { condition: 'answered', mayHaveActed: true, isSuccess: true, token: 'suspect' }],
+];
+const OTHERWISE: Consequence = { condition: 'unclear', mayHaveActed: true, token: 'suspect' };
+
 /**
  * The rules for sending a failed call again. A call that isn't idempotent is sent again only if the service certainly
  * hasn't acted on it.
  */
 export const RETRY = {
-	/** What follows from unexpected responses. The first entry that lists the status code applies, or else `OTHERWISE`. */
-	statuses: [
-		['429', { condition: 'throttled', mayHaveActed: false }],
-		['401', { condition: 'answered', mayHaveActed: false, token: 'rejected' }],
-		['404 405 409 410 413 422', { condition: 'answered', mayHaveActed: false }],
-		['304', { condition: 'answered', mayHaveActed: true }],
-		['408', { condition: 'failed', mayHaveActed: true }],
-		['500 506-519', { condition: 'failed', mayHaveActed: true, token: 'suspect' }],
-		['307 308 400-498', { condition: 'answered', mayHaveActed: false, token: 'suspect' }],
-		['502-504 520-599', { condition: 'unavailable', mayHaveActed: true }],
-		['200-299', { condition: 'answered', mayHaveActed: true, isSuccess: true, token: 'suspect' }],
-	] as Array<[statuses: string, consequence: Consequence]>,
 	/**
 	 * With a Retry-After, these status codes mean that the service hasn't acted on the request. They don't if the body
 	 * may be a web page, because a web page comes from a proxy.
@@ -108,7 +110,6 @@ export const RETRY = {
 	 */
 	maxResends: 40,
 };
-const OTHERWISE: Consequence = { condition: 'unclear', mayHaveActed: true, token: 'suspect' };
 
 /** Decides whether a list of numbers and ranges, such as '408 500-599', has a status code. */
 export const isIn = (ranges: string, status: number) =>
@@ -129,7 +130,7 @@ export function consequenceOf(
 	const canWait = isLogin ? status !== 401 : isIn(RETRY.throttledIfRetryAfter, status);
 	if (canWait && !mayBePage && retryAfterMs !== undefined)
 		return { condition: 'throttled', mayHaveActed: false, retryAfterMs };
-	const consequence = RETRY.statuses.find(([list]) => isIn(list, status))?.[1] ?? OTHERWISE;
+	const consequence = STATUSES.find(([list]) => isIn(list, status))?.[1] ?? OTHERWISE;
 	return { ...consequence, retryAfterMs };
 }
 
