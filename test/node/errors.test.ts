@@ -301,6 +301,16 @@ test.each([
 	expect(description.length).toBeLessThan(2_000);
 });
 
+test.each(['message', 'error', 'msg'])(
+	"a login without a token shows the response's field %s alone, since any other may be a token",
+	async (field) => {
+		const body = { [field]: 'The user is locked', data: 'unknown-text' };
+		const { title, description } = await errorAfterLogin(answer(200, body));
+		expect(`${title}\n${description}`).toContain('The user is locked');
+		expect(`${title}\n${description}`).not.toContain('unknown-text');
+	},
+);
+
 test.each<[number, title: string, after?: typeof errorAfter]>([
 	[401, 'The service or something before it refused to create the job'],
 	[404, 'The namespace, the workflow template or the work cluster was not found'],
