@@ -36,7 +36,7 @@ import { asPlainText, type CreatedJob, nameOf, nameOfExecution } from './texts';
 const PATH = 'job-called';
 
 /**
- * The field of the waiting item's `pairedItem` that holds the callback's ID. In the item's JSON, users would see it, and
+ * The field of the waiting item's `pairedItem` that has the callback's ID. In the item's JSON, users would see it, and
  * n8n's Code node refuses an item with another field beside its JSON.
  */
 const CALLBACK_ID = 'callbackId';

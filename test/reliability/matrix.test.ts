@@ -118,7 +118,8 @@ test.each(rows)(
 async function endOf(operation: KnownOperation, times: 'once' | 'always', fault: Fault) {
 	const { sandbox, engine } = fixture;
 	sandbox.faults.clear();
-	// A 401 rejects a token that is a minute old at once. By then, the node has also forgotten the previous run.
+	// After these two minutes, a 401 rejects the token without a wait, and nothing that the node remembers of the previous
+	// run changes the result.
 	pass(MINUTE_MS);
 	const { uid: jobId } = await fixture.newJob('stop');
 	pass(MINUTE_MS);

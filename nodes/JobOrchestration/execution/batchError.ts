@@ -106,7 +106,7 @@ function listOfItems({ succeeded, failed, notBegun }: Summary): string {
 	return named.map(([what, items]) => `${what}: ${itemList(items)}.`).join(' ');
 }
 
-/** Returns a list of jobs, one per line. @param place the field of the error's context that holds all of them */
+/** Returns a list of jobs, one per line. @param place the field of the error's context that has all of them */
 function listOfJobs(jobs: Parameters<typeof jobList>[0], heading: string, place: string): string {
 	const lines = jobList(jobs, `, in the error's context.${place}`).map((line) => `• ${line}`);
 	return [`${heading} (${jobs.length}):`, ...lines].join('\n');

@@ -22,7 +22,7 @@ import { addHints } from './summary';
  * results in the order of the items. Items that an earlier run has settled are not run again, unless they are uncertain
  * and the option Create Again If Uncertain is set.
  *
- * After a cancel, no further call begins. The same holds after an error of an item, unless the node is set to continue
+ * After a cancel, no further call begins. The same applies after an error of an item, unless the node is set to continue
  * on errors. Calls in flight are awaited in both cases, but a cancel aborts those that only read.
  *
  * @throws NodeApiError or NodeOperationError

@@ -108,7 +108,7 @@ export function problemOf(cause: unknown): Problem {
 
 /**
  * Returns the error by which n8n shows a problem. If `cause` is already an error of n8n, that object gets the problem's
- * texts and is returned. Otherwise, the error is a new one that holds no request, and so no secrets. The error's
+ * texts and is returned. Otherwise, the error is a new one that contains no request, and so no secrets. The error's
  * context has `httpStatus`, which is null if there was no response, and `jobMayExist`.
  */
 export function nodeErrorOf(node: INode, cause: unknown, problem = problemOf(cause)) {

@@ -87,7 +87,10 @@ function consequenceIn(answer: Answer, { isLogin, job }: ServiceRequest<unknown>
 const ID_FIELD =
 	/"(?:(?:[^"]*(?:job|task)[_-]?)?(?:uu?)?ids?|jobs?)":\[?(?:"[^"]|\d)|"name":"job-/i;
 
-/** Matches a UUID, or a name of a job as the interface document shows it, unless it is the ID of a request. */
+/**
+ * Matches a UUID, or a name of a job as the interface document shows it, unless it is the ID of a request. The bounds on
+ * the name of a field keep the search linear in the length of the body.
+ */
 const ID_IN_TEXT =
 	/(?<!"[^"]{0,40}(?:request|trace|correlation|span)[^"]{0,40}":")(?:\bjob-(?=[a-z]*\d)\w{4}|[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12})/i;
 
@@ -102,7 +105,7 @@ const EPOCH_S = 1e9;
 const EPOCH_MS = 1e12;
 
 /**
- * Returns the wait that a Retry-After header asks for, in milliseconds. It holds seconds, a date (RFC 9110, section
+ * Returns the wait that a Retry-After header asks for, in milliseconds. It has seconds, a date (RFC 9110, section
  * 10.2.3) or, from some services, the date as seconds or milliseconds since 1970. A date is compared with the response's
  * own Date header, since the clocks of the service and of n8n may differ.
  */

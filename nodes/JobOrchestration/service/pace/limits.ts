@@ -116,8 +116,8 @@ export class ConcurrencyLimit {
 	 * flight at the same time lower it only once.
 	 */
 	failed({ condition, mayHaveActed }: Consequence, startedAt: number, now: number): void {
-		const isLost = mayHaveActed && ['nobody', 'proxy'].includes(CONDITIONS[condition].from);
-		if (!isLost || startedAt < this.decreasedAt) return;
+		const isUnanswered = mayHaveActed && ['nobody', 'proxy'].includes(CONDITIONS[condition].from);
+		if (!isUnanswered || startedAt < this.decreasedAt) return;
 		this.decreasedAt = now;
 		this.increase = SLOW_INCREASE;
 		this.value = Math.max(1, DECREASE * this.value);

@@ -148,7 +148,7 @@ export class Session {
 	}
 }
 
-/** The sessions, keyed by a hash of the account so that no key holds a password. */
+/** The sessions, keyed by a hash of the account so that no key contains a password. */
 const sessions = new Map<string, Session>();
 
 /**
