@@ -36,7 +36,7 @@ export async function installIfNeeded(hostFolder: string): Promise<void> {
 	const [what, cost] =
 		n8n === undefined
 			? [`n8n-core ${engine}`, '425 MB, about 40 seconds']
-			: [`n8n ${n8n}`, '2.2 GB, about 3 minutes'];
+			: [`n8n ${n8n}`, '2.2 GB, about 4 minutes'];
 	const again = existsSync(packages) ? ` again, because ${whyAgain(found, wanted)}` : '';
 	await step(`Installing ${what}${again} (${cost})`, async () => {
 		const logFile = join(hostFolder, '.data', 'install.log');
