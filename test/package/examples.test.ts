@@ -1,43 +1,34 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-
-import {
-	NodeHelpers,
-	Workflow,
-	type IDataObject,
-	type INode,
-	type IWorkflowBase,
-} from 'n8n-workflow';
+import type { IDataObject, IWorkflowBase } from 'n8n-workflow';
+import { NodeHelpers, Workflow } from 'n8n-workflow';
 
 import { loadPackage, NODE_TYPE } from '../support/packageUnderTest';
+import { workflowOf } from '../support/workflow';
+import { filesIn, textOf } from './repository';
 
 /*
  * The examples are valid in n8n's editor, and agree with the documentation. test/host/examples.test.ts runs them.
  */
 
-const root = join(__dirname, '../..');
-const read = (file: string) => readFileSync(join(root, 'examples', file), 'utf8');
-const files = readdirSync(join(root, 'examples')).filter((name) => name.endsWith('.json'));
+const files = filesIn('examples', /\.json$/);
+const workflowIn = (file: string) => JSON.parse(textOf(file)) as IWorkflowBase;
 
-const allNodes = files.flatMap((file) => {
-	const { nodes } = JSON.parse(read(file)) as IWorkflowBase;
-	return nodes.map((node) => ({ file, name: node.name, node }));
-});
+const allNodes = files.flatMap((file) =>
+	workflowIn(file).nodes.map((node) => ({ file, name: node.name, node })),
+);
 /** The nodes that belong to this package. */
 const ownNodes = allNodes.filter(({ node }) => [NODE_TYPE, `${NODE_TYPE}Tool`].includes(node.type));
 
 test.each(files)(
 	'%s is named after its workflow, README.md links to its documentation, and its note says what is left to fill in',
 	(file) => {
-		const { name } = JSON.parse(read(file)) as IWorkflowBase;
-		expect(`${name.toLowerCase().replaceAll(' ', '-')}.json`).toBe(file);
-		expect(readFileSync(join(root, 'README.md'), 'utf8')).toContain(`[${name}](docs/`);
+		const { name, nodes } = workflowIn(file);
+		expect(`examples/${name.toLowerCase().replaceAll(' ', '-')}.json`).toBe(file);
+		expect(textOf('README.md')).toContain(`[${name}](docs/`);
 
-		const own = allNodes.find((each) => each.file === file && each.name === 'Note');
-		const note = String(own?.node.parameters.content);
-		if (read(file).includes('"jobOrchestrationApi": {'))
+		const note = String(nodes.find((each) => each.name === 'Note')?.parameters.content);
+		if (textOf(file).includes('"jobOrchestrationApi": {'))
 			expect(note).toMatch(/with the sandbox of `npm start`.* with your own service/i);
-		if (/triggerAtHour|toFormat\(/.test(read(file)))
+		if (/triggerAtHour|toFormat\(/.test(textOf(file)))
 			expect(note).toContain('⋯ › Settings › **Timezone**');
 	},
 );
@@ -68,14 +59,14 @@ test('the webhook of the examples answers a job with the status 202 that the job
 });
 
 test('queue-mode/compose.yaml waits longer for the end of n8n than n8n needs to stop', () => {
-	const compose = read('queue-mode/compose.yaml');
+	const compose = textOf('examples/queue-mode/compose.yaml');
 	const [, minutes] = /^ {2}stop_grace_period: (\d+)m$/m.exec(compose) ?? [];
 	const [, seconds] = /N8N_GRACEFUL_SHUTDOWN_TIMEOUT: '(\d+)'/.exec(compose) ?? [];
 	expect(Number(minutes) * 60).toBeGreaterThan(Number(seconds));
 });
 
-const crashSafe = 'crash-safe-batch.json';
-const retry = 'retry-without-doubling.json';
+const crashSafe = 'examples/crash-safe-batch.json';
+const retry = 'examples/retry-without-doubling.json';
 const nameOfJob = /"displayName":\s*"(=[^"]*)"/;
 const state = /\\n {2}state: (.*?),\\n {2}jobId:/;
 const tryAgain = /"leftValue":\s*"(=[^"]*httpStatus[^"]*)"/;
@@ -93,25 +84,18 @@ test.each<[file: string, what: RegExp, IDataObject, value: unknown]>([
 	[retry, tryAgain, withStatus(503), true],
 	[retry, tryAgain, withStatus(400), false],
 ])('in %s, the expression %s has the right value for %j', async (file, what, json, value) => {
-	const [, found = ''] = what.exec(read(file)) ?? [];
+	const [, found = ''] = what.exec(textOf(file)) ?? [];
 	const expression = found.startsWith('=') ? found : `={{ ${found} }}`;
-	const { nodeTypes } = await loadPackage();
-	const node: INode = {
-		...{ id: '1', name: 'Here', type: NODE_TYPE, typeVersion: 1, parameters: {} },
-		position: [0, 0],
-	};
-	const workflow = new Workflow({ nodes: [node], connections: {}, active: false, nodeTypes });
-	const { expression: expressions } = workflow;
+	const { expression: expressions } = new Workflow(workflowOf([], await loadPackage()));
 	const items = [{ json }];
 	expect(
-		expressions.getParameterValue(expression, null, 0, 0, 'Here', items, 'manual', {}),
+		expressions.getParameterValue(expression, null, 0, 0, 'Items', items, 'manual', {}),
 	).toEqual(value);
 });
 
 test('the documentation calls only webhooks that the examples have', () => {
-	const docs = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
-	const called = docs.flatMap((name) => [
-		...readFileSync(join(root, 'docs', name), 'utf8').matchAll(/\/webhook\/([\w-]+)/g),
+	const called = filesIn('docs', /\.md$/).flatMap((file) => [
+		...textOf(file).matchAll(/\/webhook\/([\w-]+)/g),
 	]);
 	const paths = allNodes
 		.filter(({ node }) => node.type === 'n8n-nodes-base.webhook')
@@ -121,7 +105,7 @@ test('the documentation calls only webhooks that the examples have', () => {
 });
 
 test('the examples only read fields that an error item has', () => {
-	const fields = files.flatMap((file) => [...read(file).matchAll(/\$json\.error\.(\w+)/g)]);
+	const fields = files.flatMap((file) => [...textOf(file).matchAll(/\$json\.error\.(\w+)/g)]);
 	const names = new Set(fields.map(([, name]) => name));
 	const held = ['description', 'itemIndex', 'httpStatus', 'jobMayExist'];
 	expect(names.size).toBeGreaterThan(0);

@@ -1,28 +1,27 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+
+import { filesIn, root, textOf } from './repository';
 
 /*
  * Every link leads to an existing file or heading. This includes the links between the pages, to images and to files,
  * and the links to this repository that n8n shows.
  */
 
-const root = join(__dirname, '../..');
-const { homepage: repository } = JSON.parse(
-	readFileSync(join(root, 'package.json'), 'utf8'),
-) as Record<'homepage', string>;
-const files = ['.', 'docs', 'credentials', 'nodes/JobOrchestration', 'examples'].flatMap((folder) =>
-	readdirSync(join(root, folder))
-		.filter((name) => /\.(md|credentials\.ts|node\.json)$/.test(name) || folder === 'examples')
-		.filter((name) => name.includes('.') && name !== 'CHANGELOG.md')
-		.map((name) => join(folder, name)),
-);
+const { homepage: repository } = JSON.parse(textOf('package.json')) as { homepage: string };
+const withLinks = /^(?!CHANGELOG).*\.(md|credentials\.ts|node\.json)$/;
+const files = [
+	...['.', 'docs', 'credentials', 'nodes/JobOrchestration'].flatMap((folder) =>
+		filesIn(folder, withLinks),
+	),
+	...filesIn('examples', /\./),
+];
 
-const textOf = (path: string) =>
-	readFileSync(join(root, path), 'utf8').replace(/^```.*?^```/gms, '');
+const withoutCode = (path: string) => textOf(path).replace(/^```.*?^```/gms, '');
 
 /** Returns the files and headings of this repository to which a file links, relative to the root. */
 function targetsOf(file: string): string[] {
-	const text = textOf(file);
+	const text = withoutCode(file);
 	const relative = file.endsWith('.md')
 		? [...text.matchAll(/(?:\]\(|\b(?:src|srcset|href)=")([^)"\s]+)/g)]
 				.map(([, link = '']) => link)
@@ -41,7 +40,7 @@ function targetsOf(file: string): string[] {
 function isThere(target: string): boolean {
 	const [path = '', anchor] = target.split('#');
 	if (anchor === undefined || !existsSync(join(root, path))) return existsSync(join(root, path));
-	const headings = [...textOf(path).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+	const headings = [...withoutCode(path).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
 		heading
 			.toLowerCase()
 			.replace(/[^\p{L}\p{N} _-]/gu, '')

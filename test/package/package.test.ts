@@ -1,16 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 
 import { operations } from '../support/operations';
 import { loadPackage } from '../support/packageUnderTest';
+import { root, textOf } from './repository';
 
 /*
  * The package contains all that n8n needs and nothing else, and its descriptions name all operations.
  */
 
-const root = join(__dirname, '../..');
-const textOf = (path: string) => readFileSync(join(root, path), 'utf8');
 const manifest = JSON.parse(textOf('package.json')) as {
 	n8n: { nodes: string[]; credentials: string[] };
 };

@@ -1,12 +1,12 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+
+import { root, textOf } from './repository';
 
 /*
  * The table in CONTRIBUTING.md says which tests prove each promise of the documents, so that nobody cuts the only proof
  * of a promise.
  */
-
-const root = join(__dirname, '../..');
 
 /** The files that prove something but aren't tests of Jest. */
 const others = ['demo.ts', 'versions/run.ts'];
@@ -14,9 +14,7 @@ const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8
 	.map((file) => file.replaceAll('\\', '/'))
 	.filter((file) => file.endsWith('.test.ts') || others.includes(file));
 
-const [, table = ''] =
-	/^## Promises and proofs$(.*?)^## /ms.exec(readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8')) ??
-	[];
+const [, table = ''] = /^## Promises and proofs$(.*?)^## /ms.exec(textOf('CONTRIBUTING.md')) ?? [];
 
 /** The rows of the table: a promise, the files that prove it, and the kinds of proof. */
 const rows = [...table.matchAll(/^\| (.+) \| (`.+`) \| (.+) \|$/gm)].map(

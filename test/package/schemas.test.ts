@@ -1,11 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-
 import Ajv from 'ajv';
 import type { INodeParameters } from 'n8n-workflow';
 
 import { useSandbox } from '../support/fixture';
 import { operations, verbOf, type KnownOperation } from '../support/operations';
+import { textOf } from './repository';
 
 /*
  * The output of each operation matches its schema. The build generates the schemas, and n8n shows them before the first
@@ -42,9 +40,10 @@ async function parametersFor(operation: KnownOperation): Promise<INodeParameters
 test.each(operations)(
 	'the output of $resource $value has the properties of its schema, and no others',
 	async (operation) => {
-		const folder = join(__dirname, '../../dist/nodes/JobOrchestration/__schema__/v1.0.0');
-		const path = join(folder, operation.resource, `${operation.value}.json`);
-		const { version, ...schema } = JSON.parse(readFileSync(path, 'utf8')) as Schema;
+		const path = `__schema__/v1.0.0/${operation.resource}/${operation.value}.json`;
+		const { version, ...schema } = JSON.parse(
+			textOf(`dist/nodes/JobOrchestration/${path}`),
+		) as Schema;
 		expect(version).toBe(1);
 		const { items } = await fixture.engine.run({ parameters: await parametersFor(operation) });
 		expect(items.length).toBeGreaterThan(0);

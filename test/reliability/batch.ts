@@ -14,9 +14,15 @@ import { until } from '../sandbox/client';
 export const batch = (options: INodeParameters = {}) =>
 	create({ displayName: '=Job {{ $json.n ?? 0 }}', options });
 
-/** Returns a node that creates these jobs one at a time. */
-export const oneByOne = (options: INodeParameters = {}): NodeOptions => ({
-	parameters: batch({ concurrency: 1, ...options }),
+/** Returns a node that creates these jobs one at a time. `fields` replace those of `batch`. */
+export const oneByOne = (options: INodeParameters = {}, fields: INodeParameters = {}) => ({
+	parameters: { ...batch({ concurrency: 1, ...options }), ...fields },
+});
+
+/** Returns a node that creates these jobs, and in which the error of an item doesn't end the others. */
+export const continuing = (options: INodeParameters = {}): NodeOptions => ({
+	parameters: batch(options),
+	onError: 'continueRegularOutput',
 });
 
 /** Returns the settings that turn on Retry On Fail. */
@@ -52,6 +58,10 @@ export function createdIn(result: Result): string[] {
 	const { createdJobs = [] } = contextOf(result);
 	return (createdJobs as Array<{ uid: string }>).map(({ uid }) => uid);
 }
+
+/** Returns the JSON of the error items in the node's output. */
+export const errorsIn = ({ items }: Pick<Result, 'items'>) =>
+	items.map(({ json }) => json).filter(({ error }) => error !== undefined);
 
 /** Returns the display names in the node's output. */
 export const namesIn = ({ items }: Result) => items.map(({ json }) => json.displayName);
@@ -116,8 +126,7 @@ export function useBatch() {
 	 * Cancels a run with `count` items as soon as `hasCome` returns true.
 	 *
 	 * @param afterwards called directly after the cancel
-	 * @returns the error of the node, in the shape of a run's result; its warnings in n8n's log; and how many
-	 * milliseconds the run took after the cancel
+	 * @returns the error of the node, in the shape of a run's result, and its warnings in n8n's log
 	 */
 	async function cancel(
 		[node, count]: [NodeOptions, count: number],
@@ -128,12 +137,10 @@ export function useBatch() {
 		const running = fixture.engine.start([node], numbered(count));
 		const log = await watched.log();
 		await until(hasCome);
-		const cancelledAt = performance.now();
 		running.cancel();
 		afterwards();
 		await running.result;
-		const took = performance.now() - cancelledAt;
-		return { result: (await watched.end()) as Result, log: log(), took };
+		return { result: (await watched.end()) as Result, log: log() };
 	}
 
 	return { fixture, creates, jobsOnService, timesSent, cancel };

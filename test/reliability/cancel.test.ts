@@ -13,7 +13,6 @@ const { callsOf, meets } = fixture;
 
 const THE_CANCEL = { message: 'The execution was cancelled' };
 const node = { parameters: batch() };
-const lists = () => callsOf('listClusters');
 
 describe('A cancel', () => {
 	test.each([
@@ -98,11 +97,10 @@ describe('A cancel', () => {
 	test('aborts a list that is being received', async () => {
 		meets('listClusters', () => ({ kind: 'drip', when: 'beforeActing' }));
 		const list = { parameters: getAll() };
-		const { result, log, took } = await cancel([list, 1], () => lists().length === 1);
+		// Without the cancel, the response would last for a minute, which is longer than a test may take.
+		const { result, log } = await cancel([list, 1], () => callsOf('listClusters').length === 1);
 		expect(log).toEqual([]);
 		expect(result.error).toMatchObject(THE_CANCEL);
-		// Without the cancel, the response would last for a minute.
-		expect(took).toBeLessThan(15_000);
 	});
 
 	test('while the parameters are being read sends nothing', async () => {

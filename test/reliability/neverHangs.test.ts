@@ -1,4 +1,4 @@
-import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
+import type { INodeParameters } from 'n8n-workflow';
 
 import type { Fault, Plan } from '../../sandbox';
 import { answer } from '../support/answer';
@@ -6,8 +6,7 @@ import { MINUTE_MS, pass } from '../support/clock';
 import { watchEventLoop } from '../support/eventLoop';
 import { getAll, numbered } from '../support/fixture';
 import { hurry, type Limits } from '../support/hurry';
-import type { NodeOptions, Result } from '../support/run';
-import { batch, useBatch } from './batch';
+import { batch, continuing, errorsIn, useBatch } from './batch';
 
 /*
  * An execution always ends, and never blocks n8n: however the service fails, no loop of the node repeats without a
@@ -25,11 +24,6 @@ beforeEach(() => {
 
 /** A request that waits for a service that accepts no requests fails after 70 s. */
 const PATIENCE_MS = 71_000;
-/** Returns a batch in which the error of an item doesn't end the others. */
-const continuing = (options: INodeParameters = {}): NodeOptions => ({
-	parameters: batch(options),
-	onError: 'continueRegularOutput',
-});
 
 const page = (status: number): Fault => ({ kind: 'html', when: 'beforeActing', status });
 const redirect: Fault = { kind: 'redirect', location: '/start' };
@@ -52,21 +46,6 @@ async function restart(login: Fault, ofCall: Plan): Promise<void> {
 	);
 }
 
-const numbersOf = (items: INodeExecutionData[]) =>
-	items.map(({ pairedItem }) => (pairedItem as { item: number }).item);
-const uncertainOf = (items: INodeExecutionData[]) =>
-	items.filter(({ json }) => Object(json.error).jobMayExist === true);
-/**
- * Checks that each item has failed once, and that only items that were sent may have a job: those in flight at first,
- * and four probes, after which the execution gives up its creates.
- */
-function expectAllFailed({ items }: Result, count: number, atOnce = 10): void {
-	expect(numbersOf(items)).toEqual(numbered(count).map(({ n }) => n));
-	expect(items.filter(({ json }) => json.error === undefined)).toEqual([]);
-	expect(uncertainOf(items).length).toBeLessThanOrEqual(callsOf('createJob').length);
-	expect(uncertainOf(items).length).toBeLessThanOrEqual(atOnce + 4);
-}
-
 /** The end of each login, the fault of the creates before it, and a batch. anyRun.test.ts mixes them at random. */
 test.each<[string, Fault, Fault, size: number, INodeParameters]>([
 	['401', answer(401), broken, 12, {}],
@@ -87,7 +66,13 @@ test.each<[string, Fault, Fault, size: number, INodeParameters]>([
 		const skippedBefore = limits.skippedMs();
 		const result = await fixture.engine.run(continuing(options), numbered(size));
 		expect(limits.skippedMs() - skippedBefore).toBeLessThan(PATIENCE_MS);
-		expectAllFailed(result, size, options.concurrency === undefined ? 10 : 1);
+		const errors = errorsIn(result).map(({ error }) => Object(error));
+		expect(errors.map(({ itemIndex }) => itemIndex)).toEqual(numbered(size).map(({ n }) => n));
+		// Only items that were sent may have a job: those in flight at first, and four probes, after which the execution
+		// gives up its creates.
+		const uncertain = errors.filter(({ jobMayExist }) => jobMayExist === true).length;
+		expect(uncertain).toBeLessThanOrEqual(callsOf('createJob').length);
+		expect(uncertain).toBeLessThanOrEqual((options.concurrency === undefined ? 10 : 1) + 4);
 		// The login isn't repeated for each item.
 		expect(callsOf('login').length).toBeLessThanOrEqual(1);
 	},
