@@ -1,4 +1,3 @@
-import type { Fault } from '../../sandbox';
 import { getAll } from '../support/fixture';
 import { hurry } from '../support/hurry';
 import { batch, brokenAfter, contextOf, createdIn, gate, uncertainIn } from './batch';
@@ -82,16 +81,6 @@ describe('A cancel', () => {
 		const named = jobsOnService().map((uid) => log.filter((line) => String(line).includes(uid)));
 		expect(named.filter(({ length }) => length === 1)).toHaveLength(100);
 		expect(named.filter(({ length }) => length === 0)).toHaveLength(60);
-	});
-
-	test.each(['ends late', 'never ends'])('sends nothing after a login that %s', async (how) => {
-		const late = gate('afterActing');
-		const never: Fault = { kind: 'stall', when: 'afterActing' };
-		meets('login', () => (how === 'never ends' ? never : late.fault));
-		const hasCome = () => fixture.sandbox.tokens.issued === 1;
-		const { result } = await cancel([node, 5], hasCome, late.open);
-		expect(result.error).toMatchObject(THE_CANCEL);
-		expect(callsOf('createJob')).toEqual([]);
 	});
 
 	test('aborts a list that is being received', async () => {

@@ -63,23 +63,23 @@ const refused = /^Check this node's fields\..*\n\nThe service says: /;
 const UUID = '4f0c2a5e-8d3b-4a17-9c61-2b7e5d90f1aa';
 const isUnclear = /^Before you run this item again, look on the service/;
 
+type Row = [body: unknown, title: string, advice: RegExp, status?: number];
+
+/** Returns a function that returns the row of a response that says that it failed, and has an ID in this field. */
+const withId =
+	(id: unknown) =>
+	(field: string): Row => [{ success: false, [field]: id }, 'failed to create the job', isUnclear];
+
 describe('A create that is answered with a success', () => {
-	test.each<[body: unknown, title: string, advice: RegExp, status?: number]>([
+	test.each<Row>([
 		[{ success: false, message: 'no' }, 'refused to create the job: no', refused],
 		[{ success: 'false', errors: ['no', 'No group'] }, 'refused to create the job: no', refused],
 		[{ ok: false, error: { text: 'no' } }, 'refused to create the job: no', refused],
 		[{ success: false, metadata: {}, errors: ['no'] }, 'refused to create the job: no', refused],
-		[{ success: false, uid: 'j1' }, 'failed to create the job: j1', isUnclear],
-		[{ success: false, data: { metadata: { uid: 'j1' } } }, 'failed to create the job', isUnclear],
-		[{ success: false, result: { jobId: 17 } }, 'failed to create the job', isUnclear],
-		[{ ok: false, data: { jobUid: 'j1' } }, 'failed to create the job', isUnclear],
-		[{ success: false, job: { job_uuid: 'j1' } }, 'failed to create the job', isUnclear],
-		[{ success: false, ids: ['j1'] }, 'failed to create the job', isUnclear],
-		[{ success: false, job: 'j1' }, 'failed to create the job', isUnclear],
-		[{ success: false, 'job-id': 7 }, 'failed to create the job', isUnclear],
-		[{ success: false, jobIds: ['j1'] }, 'failed to create the job', isUnclear],
-		[{ success: false, taskId: 'j1' }, 'failed to create the job', isUnclear],
-		[{ success: false, workflowJobId: 'j1' }, 'failed to create the job', isUnclear],
+		...['uid', 'job_uuid', 'job', 'workflowJobId'].map(withId('j1')),
+		...['ids', 'jobIds'].map(withId(['j1'])),
+		...['jobId', 'job-id'].map(withId(7)),
+		[{ ok: false, data: { metadata: { taskId: 'j1' } } }, 'failed to create the job', isUnclear],
 		[{ success: false, metadata: { name: 'job-1' } }, 'failed to create the job', isUnclear],
 		[{ success: false, result: UUID }, 'failed to create the job', isUnclear],
 		[{ success: false, message: `Job ${UUID} waits` }, 'failed to create the job', isUnclear],

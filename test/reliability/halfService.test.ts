@@ -1,10 +1,9 @@
 import type { Fault, Verb } from '../../sandbox';
-import { until } from '../sandbox/client';
 import { answer } from '../support/answer';
 import { change, create, numbered } from '../support/fixture';
 import { hurry } from '../support/hurry';
 import { verbs } from '../support/operations';
-import { continuing, errorsIn, gate, itemOf, turns, useBatch } from './batch';
+import { continuing, errorsIn, itemOf, useBatch } from './batch';
 
 /*
  * If only a part of the service works, the node does what that part makes possible. A part that fails doesn't stop the
@@ -40,42 +39,6 @@ test.each<[end: string, fault: Fault, seconds: number]>([
 		expect(fixture.sandbox.store.jobs.size).toBe(25);
 	},
 );
-
-test.each<[how: string, fault: Fault]>([
-	['with 500', answer(500)],
-	['with 502', answer(502)],
-	['with 429', answer(429)],
-	['with a page', { kind: 'html', when: 'beforeActing' }],
-	['with a broken connection', { kind: 'break', when: 'beforeActing' }],
-	['without an answer', { kind: 'stall', when: 'beforeActing' }],
-])(
-	'If the login fails %s, no job is created or may exist, and all are created while the service accepts a token',
-	async (_, fault) => {
-		const { orRunOut } = hurry();
-		const loginsFail = () => fixture.meets('login', () => orRunOut(fault));
-		loginsFail();
-		expect(await run(22)).toMatchObject(new Array(22).fill({ error: { jobMayExist: false } }));
-		expect(fixture.callsOf('createJob')).toEqual([]);
-		fixture.sandbox.faults.clear();
-		expect(await run(5)).toEqual([]);
-		loginsFail();
-		expect(await run(22)).toEqual([]);
-		expect(fixture.sandbox.store.jobs.size).toBe(5 + 22);
-	},
-);
-
-test('If the login is slow, executions that begin meanwhile wait for it, and it is sent once', async () => {
-	const { opened, open, fault } = gate();
-	fixture.meets('login', fault);
-	const running = [22, 5].map(run);
-	await until(() => fixture.callsOf('login').length > 0);
-	await turns();
-	open();
-	await opened;
-	expect((await Promise.all(running)).flat()).toEqual([]);
-	expect(fixture.callsOf('login')).toHaveLength(1);
-	expect(fixture.sandbox.store.jobs.size).toBe(22 + 5);
-});
 
 test.each<[end: string, fault: Fault]>([
 	['500', answer(500)],

@@ -89,8 +89,7 @@ describe('If the workflow continues', () => {
 		const message = expect.stringMatching(/^No job 'gone' in namespace 'default': /) as unknown;
 		const description = expect.stringMatching(/\nThe service says/) as unknown;
 		const error = { itemIndex: 0, httpStatus: 404, description };
-		expect(branches).toMatchObject([[], [{ json: { message } }]]);
-		expect(branches[1]?.[0]?.json).toEqual({ message, error });
+		expect(branches).toEqual([[], [{ json: { message, error }, pairedItem: { item: 0 } }]]);
 	});
 
 	test('a failed item keeps its binary data', async () => {

@@ -1,11 +1,8 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-
 import type { Fault } from '../../sandbox';
 import { batch, contextOf } from '../reliability/batch';
 import { until } from '../sandbox/client';
 import { answer } from '../support/answer';
-import { change, create, getAll, numbered } from '../support/fixture';
+import { change, create, getAll, newSandbox, numbered } from '../support/fixture';
 import { everyText } from './everyText';
 import { PASSWORD } from './spellings';
 import { expectNoSecretIn, operations, placesOf, useTraces } from './traces';
@@ -273,15 +270,9 @@ test.each<[string, Fault]>([
 });
 
 test('Another host gets no request if the service redirects to it', async () => {
-	const received: unknown[] = [];
-	const elsewhere = createServer((request, reply) => {
-		received.push(request.url);
-		reply.end('{}');
-	});
-	await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
-	const { port } = elsewhere.address() as AddressInfo;
+	const elsewhere = await newSandbox();
 	for (const status of [301, 302, 303, 307, 308] as const) {
-		const redirect: Fault = { kind: 'redirect', status, location: `http://127.0.0.1:${port}/x` };
+		const redirect: Fault = { kind: 'redirect', status, location: `${elsewhere.url}/x` };
 		fixture.meets('others', redirect);
 		for (const parameters of operations) await fixture.expectNoLeak(parameters);
 		fixture.engine.editCredential({ accessToken: '', userName: `redirected with ${status}` });
@@ -289,6 +280,5 @@ test('Another host gets no request if the service redirects to it', async () => 
 		await fixture.expectNoLeak(list);
 		fixture.engine.editCredential({ userName: fixture.sandbox.userName });
 	}
-	elsewhere.close();
-	expect(received).toEqual([]);
+	expect(elsewhere.calls).toEqual([]);
 });
