@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import type { OnError } from 'n8n-workflow';
 
 import type { Fault, Sandbox } from '../../sandbox';
 import { whenOf } from '../../sandbox/faults/fault';
@@ -10,7 +9,7 @@ import { credentialFor, getAll, newSandbox, numbered, useSandbox } from '../supp
 import { hurry, type Limits } from '../support/hurry';
 import type { NodeOptions, Result } from '../support/run';
 import { batch, createdIn, itemOf, uncertainIn, watchNode } from './batch';
-import { SEED } from './seed';
+import { onErrors, SEED } from './seed';
 
 /*
  * Random runs with faults, cancels and retries never lose a job and never create one twice. An oracle that knows the
@@ -59,12 +58,11 @@ type Kind = keyof typeof faults;
 type Met = { kind: Kind | 'created' | 'slow'; fault?: Fault };
 type Step = Met & { endsTokens: boolean };
 
-const steps = (kind: Kind): Array<fc.Arbitrary<Met>> => [
-	fc.constantFrom<Fault>(...faults[kind]).map((fault) => ({ kind, fault })),
-];
 const met: fc.Arbitrary<Met> = fc.oneof(
 	{ weight: 6, arbitrary: fc.constantFrom<Met>({ kind: 'created' }, { kind: 'slow' }) },
-	...(Object.keys(faults) as Kind[]).flatMap(steps),
+	...(Object.keys(faults) as Kind[]).map((kind) =>
+		fc.constantFrom<Fault>(...faults[kind]).map((fault): Met => ({ kind, fault })),
+	),
 );
 /** Returns what happens to a create. If `mayEndTokens` is true, all tokens may expire at that moment. */
 const stepOf = (mayEndTokens: boolean): fc.Arbitrary<Step> =>
@@ -89,7 +87,6 @@ const maybe = (of: Fault[]) => fc.option(fc.constantFrom(...of), { nil: undefine
 const rarely = (at: fc.Arbitrary<number>) =>
 	fc.oneof({ weight: 4, arbitrary: fc.constant(null) }, at);
 
-const onErrors: OnError[] = ['stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'];
 const settings = {
 	onError: fc.oneof(
 		{ weight: 3, arbitrary: fc.constant(onErrors[0]) },

@@ -104,15 +104,4 @@ describe('A create that is answered with a success', () => {
 		expect(contextOf(result)).toMatchObject({ jobMayExist, httpStatus: status });
 		expect(callsOf('createJob')).toHaveLength(1);
 	});
-
-	test.each([
-		{ success: false },
-		{ error: 'indexed later' },
-		{ success: false, errors: ['No room for the report'] },
-	])('and a job has created the job, even if the answer also says %j', async (beside) => {
-		const job = { metadata: { uid: 'j1' }, displayName: 'Report' };
-		fixture.answerWith('createJob', { ...job, ...beside });
-		const { items } = await fixture.succeeds(create());
-		expect(items).toMatchObject([{ json: job }]);
-	});
 });

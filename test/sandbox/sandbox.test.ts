@@ -120,16 +120,11 @@ describe('The page', () => {
 		const { body } = await send(`${sandbox.url}/page/jobs/${metadata.uid}`);
 		expect(body).toMatchObject({ inputs: JSON.stringify(inputs, null, 2), outputs: '[]' });
 		expect(clusters.total).toBe(1000);
-		expect(clusters.first[0]).toMatchObject({
-			name: 'north-master-1',
-			jobs: Number(before.clusters.first[0]?.jobs) + 101,
-		});
+		const ran = Number(before.clusters.first[0]?.jobs);
+		expect(clusters.first[0]).toMatchObject({ name: 'north-master-1', jobs: ran + 101 });
+		const reason = `Can't resume job '${metadata.uid}', it is stopped`;
 		expect(calls.latest.slice(0, 3)).toMatchObject([
-			{
-				what: 'Resume job',
-				status: 409,
-				reason: `Can't resume job '${metadata.uid}', it is stopped`,
-			},
+			{ what: 'Resume job', status: 409, reason },
 			{ what: 'Stop job', status: 200, reason: null },
 			{ what: 'Create job', status: 200, reason: null },
 		]);
