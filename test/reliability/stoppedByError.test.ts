@@ -25,20 +25,20 @@ describe('If an error stops the workflow', () => {
 	const twoAtOnce = { parameters: batch({ concurrency: 2 }) };
 
 	test('few of the remaining jobs are sent; the context lists all created jobs, and the text a hundred', async () => {
-		creates(refusedAt(150));
+		creates(refusedAt(110));
 		const parameters = batch({ concurrency: 8 });
-		const result = await fixture.engine.run({ parameters }, numbered(200));
+		const result = await fixture.engine.run({ parameters }, numbered(130));
 		const made = jobsOnService();
 		const { message, description } = result.error ?? {};
 		expect(message).toBe(
-			`${made.length} of 200 jobs were created; item 150 failed: The service refused to create the job: no`,
+			`${made.length} of 130 jobs were created; item 110 failed: The service refused to create the job: no`,
 		);
 		expect(contextOf(result)).toMatchObject({
-			...{ itemIndex: 150, httpStatus: 400, jobMayExist: false, uncertainItems: [] },
+			...{ itemIndex: 110, httpStatus: 400, jobMayExist: false, uncertainItems: [] },
 		});
-		expect(callsOf('createJob').length).toBeLessThanOrEqual(150 + 8);
+		expect(callsOf('createJob').length).toBeLessThanOrEqual(110 + 8);
 		expect(createdIn(result).sort()).toEqual(made.sort());
-		expect(made.length).toBeGreaterThanOrEqual(150 - 7);
+		expect(made.length).toBeGreaterThanOrEqual(110 - 7);
 		expect(description?.match(/\n• item \d+: /g)).toHaveLength(100);
 		expect(description).toContain(
 			`• and ${made.length - 100} more, in the error's context.createdJobs`,

@@ -1,3 +1,5 @@
+import type { INode } from 'n8n-workflow';
+
 import type { Fault, PlannedCall, When } from '../../sandbox';
 import { answer } from '../support/answer';
 import { MINUTE_MS, pass } from '../support/clock';
@@ -77,8 +79,8 @@ const throttled = (retryAfter: number) =>
  * @returns the response of the tool, and how many seconds the node has waited. The time that this machine needs doesn't
  * count
  */
-async function call({ skippedMs }: Limits) {
-	const { answers } = await fixture.engine.callTool(tool, [{}]);
+async function call({ skippedMs }: Limits, settings: Partial<INode> = {}) {
+	const { answers } = await fixture.engine.callTool({ ...tool, settings }, [{}]);
 	return { answer: answers[0], seconds: skippedMs() / 1_000 };
 }
 
@@ -97,18 +99,19 @@ const jobs = () => [...fixture.sandbox.store.jobs.values()];
 
 const tooMany = /^Error: The service is receiving too many requests: /;
 
-test.each<[string, PlannedCall['operation'], Fault, says: RegExp]>([
+test.each<[string, PlannedCall['operation'], Fault, says: RegExp, settings?: Partial<INode>]>([
 	['would have to wait for a minute', 'createJob', throttled(60), /: The namespace is full/],
 	['is throttled repeatedly', 'createJob', throttled(20), tooMany],
 	['is throttled without a Retry-After', 'createJob', answer(429, { message: 'full' }), tooMany],
 	['has to wait for a login', 'login', throttled(20), tooMany],
 	['gets no answer to its login', 'login', stall, /didn't answer the login within 3 s/],
+	['is tried again', 'createJob', throttled(20), /too many.*The namespace is full/s, tries(4)],
 ])(
 	'A tool that %s gives up within 45 seconds in all, and creates nothing',
-	async (_, of, fault, says) => {
+	async (...[, of, fault, says, settings]) => {
 		const limits = hurry();
 		meets(of, () => limits.orRunOut(fault));
-		const { answer: said, seconds } = await call(limits);
+		const { answer: said, seconds } = await call(limits, settings);
 		expect(seconds).toBeLessThanOrEqual(45);
 		expect(said).toMatch(says);
 		expect(said).not.toMatch(/may exist/);
@@ -126,16 +129,6 @@ test('A tool that cannot reach a service that has answered before also gives up 
 	expect(said).toMatch(/^Error: .*can't be reached/);
 	await fixture.sandbox.comeBack();
 	expect(jobs()).toHaveLength(1);
-});
-
-test('All tries of Retry On Fail share the 45 seconds, and the last one quotes the service', async () => {
-	const { skippedMs } = hurry();
-	meets('createJob', () => throttled(20));
-	const { answers } = await fixture.engine.callTool({ ...tool, settings: tries(4) }, [{}, {}]);
-	// The agent makes two calls.
-	expect(skippedMs()).toBeLessThanOrEqual(2 * 45_000);
-	for (const said of answers) expect(said).toMatch(/too many requests.*The namespace is full/s);
-	expect(jobs()).toHaveLength(0);
 });
 
 test('A tool that waits for less than 45 seconds creates its job, and waits for the response to a create that it sent in time', async () => {
