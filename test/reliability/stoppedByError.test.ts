@@ -129,14 +129,6 @@ describe('If an error stops the workflow', () => {
 		expect(contextOf(result)).toMatchObject({ itemIndex: 1, uncertainItems: [], createdJobs: [] });
 		expect(timesSent()[0]).toBe(1);
 	});
-
-	test('a list lists no jobs', async () => {
-		// A cluster has its ID in the same place as a job.
-		meets('listClusters', ({ nOfOperation }) => (nOfOperation === 2 ? refused : undefined));
-		const parameters = getAll({ options: { concurrency: 1 } });
-		const result = await fixture.engine.run({ parameters }, numbered(2));
-		expect(contextOf(result)).toMatchObject({ itemIndex: 1, createdJobs: [] });
-	});
 });
 
 /** Runs a batch of six items. The creates get these faults, by their order; every login after the first is refused. */
