@@ -63,10 +63,6 @@ test.each([
 	[undefined, "the last installation didn't finish"],
 	['linux x64\nlock\nold', 'its package-lock.json has changed'],
 	['linux arm64\nlock\nnew', 'it was installed for linux arm64, and this is linux x64'],
-	[
-		'darwin x64\nlock\nold',
-		'it was installed for darwin x64, and this is linux x64; its package-lock.json has changed',
-	],
 ])('n8n is installed again with a reason: stamp %j', (found, reason) => {
 	expect(whyAgain(found, 'linux x64\nlock\nnew')).toBe(reason);
 });

@@ -62,7 +62,6 @@ describe('A text of the service with a secret is not shown:', () => {
 		['a 401', (it) => answer(401, { message: `Bad: ${it}` }), ''],
 		['a nested one', (it) => answer(403, { x: { y: [{ z: `Bad: ${it}` }] } }), ANSWER],
 		['a name', (it) => answer(400, { message: 'Bad: group', errors: { [it]: 'is odd' } }), ANSWER],
-		['a page', (it) => answer(502, `<html>Bad: ${it}</html>`), ANSWER],
 		['the text of a page', (it) => answer(502, `<html><h1>Bad: ${it}</h1>`), ANSWER],
 		[
 			'a text that the page spells otherwise',
@@ -216,24 +215,23 @@ describe('A job whose ID contains a secret', () => {
 test.each(['default', 'admin'])(
 	'An error shows the values of the workflow, even if the password is a word in them: %s',
 	async (password) => {
-		fixture.engine.editCredential({ userName: fixture.sandbox.userName, password });
-		fixture.sandbox.faults.plan(({ operation, nOfOperation }) => {
-			if (operation === 'login') return answer(200, { access_token: 'a-token' });
-			if (operation !== 'createJob') return answer(404);
-			return nOfOperation === 1 ? answer(200, { metadata: { uid: 'job-1' } }) : answer(500);
-		});
+		await fixture.start({ password });
+		fixture.meets('createJob', ({ nOfOperation }) =>
+			nOfOperation === 2 ? answer(500) : undefined,
+		);
 		const options = { concurrency: 1, maxRetries: 0 };
 		const parameters = create({ displayName: "=Admin's Report {{ $json.n }}", options });
 		const { error: made } = await fixture.engine.run({ parameters }, numbered(2));
+		const [uid] = fixture.sandbox.store.jobs.keys();
 		for (const text of [
 			"look on the service for a job named 'Admin's Report 1' in namespace 'default'",
-			"Jobs already created (1):\n• item 0: job-1 ('Admin's Report 0' in namespace 'default')",
+			`Jobs already created (1):\n• item 0: ${uid} ('Admin's Report 0' in namespace 'default')`,
 		]) {
 			expect(made?.description).toContain(text);
 		}
 		const stop = change('stop', { jobId: 'admin', options });
 		const { error } = await fixture.engine.run({ parameters: stop });
-		expect(error?.message).toBe("No job 'admin' in namespace 'default'");
+		expect(error?.message).toContain("No job 'admin' in namespace 'default'");
 		expect(JSON.stringify([made, error])).not.toContain('not shown');
 	},
 );

@@ -67,12 +67,10 @@ export function useTraces() {
 		const execute = jest.spyOn(fixture.engine.loaded.node, 'execute');
 		const result = await run();
 		// The errors of the node itself, before n8n wraps them.
-		const ends = await Promise.allSettled(
-			execute.mock.results.map(({ value }) => value as unknown),
-		);
+		const ends = await Promise.allSettled(execute.mock.results.map(({ value }): unknown => value));
 		execute.mockRestore();
-		const thrown = ends.flatMap((end) =>
-			end.status === 'rejected' ? [end.reason as unknown] : [],
+		const thrown: unknown[] = ends.flatMap((end) =>
+			end.status === 'rejected' ? [end.reason] : [],
 		);
 		forgetKeptAnswers(result);
 

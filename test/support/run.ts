@@ -25,6 +25,7 @@ import {
 	Workflow,
 } from 'n8n-workflow';
 
+import { smallestJob } from '../sandbox/client';
 import { CredentialsInMemory } from './credentialsHelper';
 import type { LoadedPackage } from './packageUnderTest';
 import { AGENT_NODE_TYPE, CREDENTIAL, loadPackage } from './packageUnderTest';
@@ -239,11 +240,9 @@ export class Engine {
 	/** Creates a job with the credential, as n8n's HTTP Request node does. */
 	async createAsOtherNode(options: Partial<IRequestOptions> = {}): Promise<unknown> {
 		const { baseUrl } = this.credentials.look('1');
-		const workflow = { uid: 'wf' };
-		const job = { displayName: 'By hand', group: '', workCluster: 'wc-000001', workflow };
 		return await this.requestAsOtherNode({
 			...{ method: 'POST', uri: `${String(baseUrl)}/api/v1/namespaces/default/jobs` },
-			...{ body: { namespace: 'default', job }, json: true },
+			...{ body: { namespace: 'default', job: smallestJob }, json: true },
 			...options,
 		});
 	}
