@@ -18,13 +18,6 @@ interface Schema {
 	properties?: Record<string, Schema>;
 }
 
-/** Returns the schema, without permission for properties that it doesn't name. */
-function closed({ properties, ...schema }: Schema): object {
-	if (properties === undefined) return schema;
-	const fields = Object.entries(properties).map(([name, field]) => [name, closed(field)] as const);
-	return { ...schema, properties: Object.fromEntries(fields), additionalProperties: false };
-}
-
 /** Returns parameters with which an operation returns all its possible fields. */
 async function parametersFor(operation: KnownOperation): Promise<INodeParameters> {
 	const { kind, value, parameters } = operation;
@@ -48,8 +41,13 @@ test.each(operations)(
 		const { items } = await fixture.engine.run({ parameters: await parametersFor(operation) });
 		expect(items.length).toBeGreaterThan(0);
 
-		const validate = new Ajv({ allowUnionTypes: true }).compile(closed(schema));
-		for (const { json } of items) expect([validate(json), validate.errors]).toEqual([true, null]);
+		// This removes the properties that the schema doesn't name.
+		const options = { allowUnionTypes: true, removeAdditional: 'all' } as const;
+		const validate = new Ajv(options).compile(schema);
+		for (const { json } of items) {
+			const named = structuredClone(json);
+			expect([validate(named), validate.errors, named]).toEqual([true, null, json]);
+		}
 		const given = items.flatMap(({ json }) => Object.keys(json));
 		expect(given).toEqual(expect.arrayContaining(Object.keys(schema.properties ?? {})));
 		// The interface document doesn't describe the response to a state change, so any JSON type is allowed.

@@ -4,10 +4,7 @@ export const PASSWORD = 'pass"wörd /7&%<secret>\\~~~???>>>';
 const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
 const hex = (text: string) => Buffer.from(text).toString('hex');
 const escapes = (text: string) =>
-	text
-		.split('')
-		.map((char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
-		.join('');
+	text.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 /** The encodings in which a service may repeat a secret. */
 export const spellings: Array<[name: string, spell: (secret: string) => string]> = [
 	['as is', (text) => text],
