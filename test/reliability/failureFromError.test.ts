@@ -45,8 +45,6 @@ const of = (
 	...{ title, condition, httpStatus: null, mayHaveActed: condition === 'broken' },
 	facts: [expect.stringMatching(said) as string],
 });
-const unreachable = of(`The service at ${baseUrl} can't be reached`, 'unreachable');
-const untrusted = of(`The certificate of ${baseUrl} isn't trusted`);
 const tls = of(`No secure connection to ${baseUrl} is possible`);
 const broken = (said: string) =>
 	of(
@@ -59,7 +57,7 @@ const broken = (said: string) =>
 type Read = [Partial<Failure>, ...errors: unknown[]];
 test.each<Read>([
 	[
-		unreachable,
+		of(`The service at ${baseUrl} can't be reached`, 'unreachable'),
 		...[refused, aroundIt(refused), inside(9, refused), new AggregateError([refused, refused])],
 		...[systemError('ECONNREFUSED'), says('The service refused the connection')],
 		...[systemError('ENOTFOUND'), says("incorrect host (domain) value 'x'")],
@@ -70,7 +68,7 @@ test.each<Read>([
 		says('Client network socket disconnected before secure TLS connection was established'),
 	],
 	[
-		untrusted,
+		of(`The certificate of ${baseUrl} isn't trusted`),
 		...['DEPTH_ZERO_SELF_SIGNED_CERT', 'CERT_HAS_EXPIRED'].map((code) => systemError(code)),
 		...['A self signed certificate: x', "A certificate's altnames: x"].map(says),
 	],

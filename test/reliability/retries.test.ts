@@ -153,13 +153,10 @@ describe("n8n's Retry", () => {
 	test('creates only the missing jobs, returns all results in order, and leaves no data behind', async () => {
 		const result = await fixture.engine.retry(await refusedAtThird(), [once]);
 		expect(result.error).toBeUndefined();
-		expect(namesIn(result)).toEqual(allNames);
-		expect(result.items.map(({ json }) => (json.metadata as { uid: string }).uid)).toEqual(
-			jobsOnService(),
-		);
-		expect(result.items.map(({ pairedItem }) => pairedItem)).toEqual(
-			numbered(4).map(({ n }) => ({ item: n })),
-		);
+		const made = jobsOnService().map((uid, item) => {
+			return { json: { metadata: { uid }, displayName: `Job ${item}` }, pairedItem: { item } };
+		});
+		expect(result.items).toMatchObject(made);
 		expect(timesSent()).toEqual([1, 1, 2, 1]);
 		expect(JSON.stringify(stored(result.run)).match(/Job 0/g)).toHaveLength(1);
 	});

@@ -6,7 +6,7 @@ import type { Fault, When } from '../../sandbox';
 
 type Answer = [status: number, body?: unknown, headers?: Record<string, string>];
 
-export const answerWhen = (when: When, ...[status, body, headers]: Answer): Fault => ({
+const answerWhen = (when: When, ...[status, body, headers]: Answer): Fault => ({
 	kind: 'answer',
 	when,
 	status,
