@@ -24,11 +24,10 @@ describe('A Retry after a crash', () => {
 			expect(result.error?.message).toBe(
 				'0 of 3 jobs were created, 3 more may exist; item 0 failed: n8n was stopped while an earlier execution ran this node; the job may exist',
 			);
-			expect(result.error?.description).toMatch(
-				/^Before you run this item again, look on the service/,
-			);
-			expect(result.error?.description).toContain(createUncertainAgainOption.displayName);
-			expect(result.error?.description).toContain("• item 2: 'Job 2'");
+			const { description } = result.error ?? {};
+			expect(description).toMatch(/^Before you run this item again, look on the service/);
+			expect(description).toContain(createUncertainAgainOption.displayName);
+			expect(description).toContain("• item 2: 'Job 2'");
 			expect(uncertainIn(result)).toEqual([0, 1, 2]);
 			expect(contextOf(result)).toMatchObject({ httpStatus: null, jobMayExist: true });
 

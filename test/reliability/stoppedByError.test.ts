@@ -33,9 +33,8 @@ describe('If an error stops the workflow', () => {
 		expect(message).toBe(
 			`${made.length} of 130 jobs were created; item 110 failed: The service refused to create the job: no`,
 		);
-		expect(contextOf(result)).toMatchObject({
-			...{ itemIndex: 110, httpStatus: 400, jobMayExist: false, uncertainItems: [] },
-		});
+		const context = { itemIndex: 110, httpStatus: 400, jobMayExist: false, uncertainItems: [] };
+		expect(contextOf(result)).toMatchObject(context);
 		expect(callsOf('createJob').length).toBeLessThanOrEqual(110 + 8);
 		expect(createdIn(result).sort()).toEqual(made.sort());
 		expect(made.length).toBeGreaterThanOrEqual(110 - 7);

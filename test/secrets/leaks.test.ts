@@ -188,11 +188,8 @@ describe('A job whose ID contains a secret', () => {
 		expect(createdJobs).toMatchObject([{ uid: uid(token), displayName: 'Job 0' }]);
 		const sentences = [error?.message, error?.description, descriptionTemplate].join('\n');
 		expect(sentences).toContain('• item 0: (not shown: contains a secret) (');
-		const texts = new Map([
-			['the sentences', sentences],
-			['the context', [...everyText(others)].join('\n')],
-		]);
-		expect(placesOf([PASSWORD, token], texts)).toEqual([]);
+		const shown = [sentences, ...everyText(others)].join('\n');
+		expect(placesOf([PASSWORD, token], new Map([['the error', shown]]))).toEqual([]);
 	});
 
 	test('is also listed without its ID in the log, if the execution is cancelled', async () => {
