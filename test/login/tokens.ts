@@ -1,15 +1,42 @@
+import type { INodeParameters } from 'n8n-workflow';
+
+import type { CalledOperation, Plan } from '../../sandbox';
+import { batch } from '../reliability/batch';
 import { pass } from '../support/clock';
-import { getAll, useSandbox } from '../support/fixture';
+import { getAll, numbered, useSandbox } from '../support/fixture';
+import type { Result } from '../support/run';
+
+/** Returns the items of a run that are errors. */
+export const failedIn = ({ items }: Pick<Result, 'items'>) =>
+	items.map(({ json }) => json).filter(({ error }) => error !== undefined);
 
 /** Gives each test a sandbox, and returns functions for tests of its tokens. */
 export function useTokens() {
 	const fixture = useSandbox();
 	const { callsOf } = fixture;
 
+	/** The number of jobs that the sandbox has created. */
+	const jobs = () => fixture.sandbox.store.jobs.size;
+
 	/** The number of logins that the sandbox has received. */
 	const logins = () => callsOf('login').length;
 	const healthChecks = () =>
 		callsOf('listClusters').filter(({ query }) => query['ListOption.limit'] === '1').length;
+
+	/**
+	 * Creates jobs in one execution, in which the error of an item doesn't end the others.
+	 *
+	 * @returns the output, and the items of it that are errors
+	 */
+	async function run(count = 1, options: INodeParameters = {}) {
+		const node = { parameters: batch(options), onError: 'continueRegularOutput' } as const;
+		const { items } = await fixture.engine.run(node, numbered(count));
+		return { items, failed: failedIn({ items }) };
+	}
+
+	/** Plans the faults that the calls of each of these operations meet. */
+	const plan = (faults: Partial<Record<CalledOperation, Plan>>) =>
+		fixture.sandbox.faults.plan((call) => faults[call.operation]?.(call));
 
 	/**
 	 * Logs in, makes the token this old, and clears the recorded calls.
@@ -38,5 +65,5 @@ export function useTokens() {
 		});
 	}
 
-	return { fixture, logins, healthChecks, logInBefore, beforeReads };
+	return { fixture, jobs, logins, healthChecks, run, plan, logInBefore, beforeReads };
 }
