@@ -4,7 +4,7 @@ import { gate } from '../reliability/batch';
 import { until } from '../sandbox/client';
 import { answer } from '../support/answer';
 import { CredentialsInMemory } from '../support/credentialsHelper';
-import { create, credentialFor, getAll, numbered } from '../support/fixture';
+import { create, credentialFor, getAll } from '../support/fixture';
 import { hurry } from '../support/hurry';
 import { Engine } from '../support/run';
 import { useTokens } from './tokens';
@@ -14,10 +14,8 @@ import { useTokens } from './tokens';
  * another process has stored. These tests replace the store, because it isn't part of n8n's engine.
  */
 
-const { fixture, logins, beforeReads } = useTokens();
+const { fixture, jobs, logins, run, beforeReads } = useTokens();
 
-const onError = 'continueRegularOutput';
-const creates = { parameters: create(), onError } as const;
 const locked = Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' });
 const refused = Object.assign(new Error('connect ECONNREFUSED ::1'), { code: 'ECONNREFUSED' });
 const never = async () => await new Promise<never>(() => {});
@@ -62,12 +60,11 @@ test("a read of n8n's store that never ends is given up after ten seconds, and t
 		hangs.open();
 		return await never();
 	});
-	const parameters = create({ options: { concurrency: 1 } });
-	const { result } = fixture.engine.start([{ parameters, onError }], numbered(2));
+	const running = run(2, { concurrency: 1 });
 	await hangs.opened;
 	runOut();
 	// The limit of the request's wait for a token ends in the same moment, so the first item may fail.
-	await result;
+	await running;
 	await until(() => logins() === 1);
 });
 
@@ -90,16 +87,15 @@ test.each<[string, () => void]>([
 	async (_, breakStore) => {
 		hurry();
 		breakStore();
-		await fixture.succeeds(create(), numbered(20));
-		expect([fixture.sandbox.store.jobs.size, logins()]).toEqual([20, 1]);
+		await run(20);
+		expect([jobs(), logins()]).toEqual([20, 1]);
 	},
 );
 
 test("if n8n's store of credentials fails in one read, one item fails", async () => {
 	spyOnReads().mockRejectedValueOnce(locked);
-	const { items } = await fixture.engine.run(creates, numbered(20));
-	const failed = items.filter(({ json }) => json.error !== undefined);
-	expect(failed).toMatchObject([{ json: { error: { jobMayExist: false } } }]);
+	const { failed } = await run(20);
+	expect(failed).toMatchObject([{ error: { jobMayExist: false } }]);
 	expect(JSON.stringify(failed)).toContain('database is locked');
 });
 
