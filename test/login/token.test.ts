@@ -5,7 +5,7 @@ import { contextOf, gate, tries } from '../reliability/batch';
 import { until } from '../sandbox/client';
 import { answer, onlyAt } from '../support/answer';
 import { MINUTE_MS, pass } from '../support/clock';
-import { change, create, credentialFor, numbered } from '../support/fixture';
+import { create, credentialFor, numbered } from '../support/fixture';
 import { hurry } from '../support/hurry';
 import { failedIn, useTokens } from './tokens';
 
@@ -22,8 +22,7 @@ const asPage = { 'content-type': 'text/html', 'retry-after': '1' };
 const notNow = { 'retry-after': '0' };
 const wrong = answer(401, { message: 'not you' });
 
-const tokensOf = (operation: 'createJob' | 'changeJobState') =>
-	callsOf(operation).map(({ token }) => token);
+const tokensOfCreates = () => callsOf('createJob').map(({ token }) => token);
 
 /** Makes the requests with this token end in a fault. */
 function answerAll(rejected: string, fault: Fault): void {
@@ -85,7 +84,7 @@ const rules: Array<[rule: string, ...proofs: Array<() => Promise<void>>]> = [
 			const { items } = await run();
 			expect(items).toMatchObject([{ json: { metadata: { uid: 'a' } } }]);
 			expect(performance.now() - begunAt).toBeLessThan(1_500);
-			expect(tokensOf('createJob')).toEqual([old, 'theirs']);
+			expect(tokensOfCreates()).toEqual([old, 'theirs']);
 			expect(logins()).toBe(0);
 		},
 	],
@@ -109,7 +108,7 @@ const rules: Array<[rule: string, ...proofs: Array<() => Promise<void>>]> = [
 			meets('createJob', answer(200, { metadata: { uid: 'a' } }));
 			fixture.engine.storeAsOtherProcess('theirs');
 			await run();
-			expect(tokensOf('createJob').at(-1)).toBe('theirs');
+			expect(tokensOfCreates().at(-1)).toBe('theirs');
 		},
 	],
 	[
@@ -132,7 +131,7 @@ const rules: Array<[rule: string, ...proofs: Array<() => Promise<void>>]> = [
 			const again = answer(200, { access_token: next });
 			plan({ login: () => again, createJob: onlyAt(1, wrong) });
 			await run();
-			expect(tokensOf('createJob')).toEqual([next, next]);
+			expect(tokensOfCreates()).toEqual([next, next]);
 
 			// The drop-down doesn't wait until a token is valid, as the calls in hardCases.test.ts do.
 			await newAccount();
@@ -146,7 +145,7 @@ const rules: Array<[rule: string, ...proofs: Array<() => Promise<void>>]> = [
 			meets('others', wrong);
 			beforeReads((read) => fixture.engine.storeAsOtherProcess(`theirs ${read}`));
 			await run();
-			expect(new Set(tokensOf('createJob')).size).toBe(5);
+			expect(new Set(tokensOfCreates()).size).toBe(5);
 		},
 	],
 	[
@@ -227,12 +226,7 @@ const rules: Array<[rule: string, ...proofs: Array<() => Promise<void>>]> = [
 			]) {
 				expect([fault, await loginsAfter(fault)]).toEqual([fault, 0]);
 			}
-			// A state change is sent again at once.
-			const old = await logInBefore(2 * MINUTE_MS);
-			answerAll(old, answer(500));
-			await fixture.engine.run({ parameters: change('stop', { jobId: 'none' }) });
-			expect(tokensOf('changeJobState')).toEqual([old, fixture.engine.token]);
-			expect(healthChecks()).toBe(0);
+			// expired.test.ts shows which requests are sent again.
 		},
 		async () => {
 			hurry();
@@ -253,7 +247,7 @@ const rules: Array<[rule: string, ...proofs: Array<() => Promise<void>>]> = [
 				plan({ login: () => fault, createJob: onlyAt(1, failing) });
 				const message = expect.stringContaining('no template') as unknown;
 				expect((await run(12)).failed).toEqual([expect.objectContaining({ message })]);
-				expect(new Set(tokensOf('createJob'))).toEqual(new Set([old]));
+				expect(new Set(tokensOfCreates())).toEqual(new Set([old]));
 				expect(logins()).toBe(1);
 				pass(MINUTE_MS);
 			}

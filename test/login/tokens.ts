@@ -56,13 +56,8 @@ export function useTokens() {
 	 * @param happens gets the number of the read, from 1
 	 */
 	function beforeReads(happens: (read: number) => void): void {
-		const { credentials } = fixture.engine;
-		const read = credentials.getDecrypted.bind(credentials);
 		let reads = 0;
-		jest.spyOn(credentials, 'getDecrypted').mockImplementation(async (...args) => {
-			happens((reads += 1));
-			return await read(...args);
-		});
+		fixture.engine.credentials.onRead = () => happens((reads += 1));
 	}
 
 	return { fixture, jobs, logins, healthChecks, run, plan, logInBefore, beforeReads };

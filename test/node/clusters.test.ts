@@ -127,6 +127,8 @@ const withoutIds = [{ name: 'a' }, { name: 'a' }, clusterOf(''), clusterOf(''), 
 const twice = [...withoutIds, ...withoutIds];
 const one = clustersOf(1, 1);
 const cutOff = page(full, '', { remainingItemCount: 1 });
+/** Says that the request has failed, although the list is there. */
+const beside = { success: false, ok: false, error: { code: 7 }, status: 'failed', message: 'no' };
 const inPhase = { phase: 'Running' };
 const runs = { status: inPhase };
 const phases = page([...one, runs, { status: null }]);
@@ -152,6 +154,7 @@ test.each<[what: string, pages: unknown[], INodeParameters, clusters: object[]]>
 	['has as many that match', moved, { limit: 5, filters: { type: 'virtual' } }, clustersOf(1, 5)],
 	['has all clusters without an ID', [page(withoutIds, 'b'), page(withoutIds)], all, twice],
 	['has no cluster without a phase', [phases], { filters: inPhase }, [runs]],
+	['has its clusters, whatever stands beside them', [{ items: one, ...beside }], {}, one],
 ])('the list %s', async (_, pages, parameters, clusters) => {
 	answerWithPages(...pages);
 	expect(await listWithHints(parameters)).toEqual({ clusters, hints: [] });

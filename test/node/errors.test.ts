@@ -197,46 +197,56 @@ test.each<[string, Answer[], after?: typeof errorAfter]>([
 	},
 );
 
-test.each([
-	['cluster', getAll(), { items: [{ metadata: { uid: 'c-1' } }] }],
-	['job', create(), { metadata: { uid: 'j-1' }, displayName: 'Report' }],
-])('a %s is a success, whatever stands beside it', async (_, parameters, body) => {
-	for (const beside of [
-		...[{ code: 0, message: 'ok' }, 'none', 200, true].map((error) => ({ error })),
-		...[{ success: false }, { ok: false }, { status: 'failed' }, { message: 'no' }],
-	]) {
-		const { items } = await runAfter(answer(200, { ...body, ...beside }), parameters);
-		expect([beside, items.length]).toEqual([beside, 1]);
-	}
-});
-
+const errorOf = {
+	create: errorAfter,
+	list: async (fault: Fault) => await errorAfter(fault, getAll()),
+	stop: async (fault: Fault) => await errorAfter(fault, stop),
+	login: errorAfterLogin,
+};
+const no = { message: 'no' };
 const askAdministrator = /^Ask the administrator of the service for the reason\./;
+const noJob = /^No job 'job-1' in namespace 'default'$/;
+const denied =
+	'<!DOCTYPE html><html><style>a{}</style><body>Access <b>denied</b><br>&#35;7</body></html>';
+const fromProxy =
+	/^Check the 'Base URL'.*\(User-Agent: n8n\)\.\n\nA web page came, .*"Access denied #7"\n/s;
+const showsPage =
+	/\n\nA web page came, perhaps from a firewall, a proxy or a login page before the service: "Access denied #7"\n/;
 
-test.each<[RegExp, statuses: number[], parameters: INodeParameters]>([
-	[askAdministrator, [402, 406, 412, 415, 421, 426, 428, 451], create()],
-	[askAdministrator, [402, 415, 451], getAll()],
-	[askAdministrator, [402, 406, 451], stop],
-	[/^Check 'Job ID' and 'Namespace'\./, [410], stop],
-])('the advice %s is given where it can help: after %j', async (advice, statuses, parameters) => {
-	for (const status of statuses) {
-		const { description } = await errorAfter(answer(status, { message: 'no' }), parameters);
-		expect([status, description]).toEqual([status, expect.stringMatching(advice)]);
-	}
-});
-
-test('a 304 is not called a redirect', async () => {
-	const { title } = await errorAfter(answer(304), getAll());
-	expect(title).toBe('The service answered with nothing instead of a list of work clusters');
-});
-
-test('the words of the service are not said twice', async () => {
-	for (const message of ['No job job-1', 'no job: JOB-1 (in namespace "default")']) {
-		const { title } = await errorAfter(answer(404, { message }), stop);
-		expect(title).toBe("No job 'job-1' in namespace 'default'");
-	}
-	const { title } = await errorAfter(answer(404, { message: 'job-1 has ended' }), stop);
-	expect(title).toBe("No job 'job-1' in namespace 'default': job-1 has ended");
-});
+test.each<
+	[of: keyof typeof errorOf, statuses: number[], unknown, title: RegExp, description?: RegExp]
+>([
+	// This advice is given where it can help.
+	['create', [402, 406, 412, 415, 421, 426, 428, 451], no, /: no$/, askAdministrator],
+	['list', [402, 415, 451], no, /: no$/, askAdministrator],
+	['stop', [402, 406, 451], no, /: no$/, askAdministrator],
+	['stop', [410], no, noJob, /^Check 'Job ID' and 'Namespace'\./],
+	// A 304 is not called a redirect.
+	['list', [304], undefined, /^The service answered with nothing instead of a list of work cl/],
+	// The words of the service are not said twice.
+	['stop', [404], { message: 'No job job-1' }, noJob],
+	['stop', [404], { message: 'no job: JOB-1 (in namespace "default")' }, noJob],
+	['stop', [404], { message: 'job-1 has ended' }, / in namespace 'default': job-1 has ended$/],
+	// The words of a web page are in the description alone.
+	['create', [401], denied, /something before it refused to create the job$/, fromProxy],
+	['create', [404], denied, /template or the work cluster was not found$/, showsPage],
+	['create', [408, 502], denied, /failed to create the job; the job may exist$/, showsPage],
+	['login', [401], denied, /^The service refused the login$/, showsPage],
+	['login', [404], denied, /^No login endpoint at \S+\/oauth\/login$/, showsPage],
+	['login', [502], denied, /^The service failed to log the user in$/, showsPage],
+])(
+	'the error of a %s after %j with %j has the title %s',
+	async (...[of, statuses, body, title, said = /./]) => {
+		for (const status of statuses) {
+			const error = await errorOf[of](answer(status, body));
+			const description = expect.stringMatching(said) as unknown;
+			expect([status, error]).toEqual([
+				status,
+				{ title: expect.stringMatching(title) as unknown, description },
+			]);
+		}
+	},
+);
 
 describe('The title of an error', () => {
 	const long = `registry.example.com/${'x'.repeat(120)} is unreachable`;
@@ -308,29 +318,6 @@ test.each(['message', 'error', 'msg'])(
 		const { title, description } = await errorAfterLogin(answer(200, body));
 		expect(`${title}\n${description}`).toContain('The user is locked');
 		expect(`${title}\n${description}`).not.toContain('unknown-text');
-	},
-);
-
-test.each<[number, title: string, after?: typeof errorAfter]>([
-	[401, 'The service or something before it refused to create the job'],
-	[404, 'The namespace, the workflow template or the work cluster was not found'],
-	[408, 'The service failed to create the job; the job may exist'],
-	[502, 'The service failed to create the job; the job may exist'],
-	[401, 'The service refused the login', errorAfterLogin],
-	[404, 'No login endpoint at <service>/oauth/login', errorAfterLogin],
-	[502, 'The service failed to log the user in', errorAfterLogin],
-])(
-	'after a web page with %i, the title is "%s", and the description says what the page shows',
-	async (status, said, after = errorAfter) => {
-		const page =
-			'<!DOCTYPE html><html><style>a{}</style><body>Access <b>denied</b><br>&#35;7</body></html>';
-		const { title, description } = await after(answer(status, page));
-		expect(title.replace(fixture.sandbox.url, '<service>')).toBe(said);
-		expect(description).toContain(
-			'\n\nA web page came, perhaps from a firewall, a proxy or a login page before the service: "Access denied #7"\n',
-		);
-		if (title.includes('something before it'))
-			expect(description).toMatch(/^Check the 'Base URL'.*\(User-Agent: n8n\)\.\n/);
 	},
 );
 

@@ -430,12 +430,9 @@ test('n8n can do other work while the node reads thousands of items', async () =
 	jest.spyOn(Date, 'now').mockImplementation(() => (now += 1));
 	let readInTurn = 0;
 	let mostInTurn = 0;
-	const { credentials } = fixture.engine;
-	const read = credentials.getDecrypted.bind(credentials);
-	jest.spyOn(credentials, 'getDecrypted').mockImplementation(async (...args) => {
+	fixture.engine.credentials.onRead = () => {
 		mostInTurn = Math.max(mostInTurn, (readInTurn += 1));
-		return await read(...args);
-	});
+	};
 	const ticking = setInterval(() => (readInTurn = 0), 1);
 	// Because of one wrong value, the node reads all items but sends nothing.
 	const displayName = '={{ $json.n < 1499 ? `Job ${$json.n}` : "" }}';
