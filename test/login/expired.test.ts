@@ -4,7 +4,7 @@ import type { Fault, When } from '../../sandbox';
 import { contextOf } from '../reliability/batch';
 import { answer } from '../support/answer';
 import { MINUTE_MS } from '../support/clock';
-import { change, credentialFor, getAll } from '../support/fixture';
+import { change, getAll } from '../support/fixture';
 import { hurry } from '../support/hurry';
 import { useTokens } from './tokens';
 
@@ -110,16 +110,3 @@ test.each<[string, () => Promise<unknown>]>([
 		expect(logins()).toBeLessThanOrEqual(4);
 	},
 );
-
-test('A batch logs in once, even if it begins with an older token than the newest one, and the newest token has expired, too', async () => {
-	hurry();
-	await logInBefore(2 * MINUTE_MS);
-	const { storedToken } = fixture.engine;
-	fixture.sandbox.tokens.expireAll();
-	await logInBefore(2 * MINUTE_MS);
-	fixture.sandbox.tokens.expireAll();
-	fixture.engine.saveCredential({ ...credentialFor(fixture.sandbox), accessToken: storedToken });
-	fixture.sandbox.clearCalls();
-	expect((await run(20, { maxRetries: 0 })).failed).toEqual([]);
-	expect(logins()).toBe(1);
-});

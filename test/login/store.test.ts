@@ -1,17 +1,15 @@
-import { type ICredentialDataDecryptedObject, UserError } from 'n8n-workflow';
+import { UserError } from 'n8n-workflow';
 
 import { gate } from '../reliability/batch';
 import { until } from '../sandbox/client';
 import { answer } from '../support/answer';
-import { CredentialsInMemory } from '../support/credentialsHelper';
-import { create, credentialFor, getAll } from '../support/fixture';
+import { create, getAll } from '../support/fixture';
 import { hurry } from '../support/hurry';
-import { Engine } from '../support/run';
 import { useTokens } from './tokens';
 
 /*
- * The node copes with n8n's credential store: it may fail, never answer, overwrite an edit, or contain a token that
- * another process has stored. These tests replace the store, because it isn't part of n8n's engine.
+ * The node copes with n8n's credential store: it may fail, never answer, or contain a token that another process
+ * has stored. These tests replace the store, because it isn't part of n8n's engine.
  */
 
 const { fixture, jobs, logins, run, beforeReads } = useTokens();
@@ -22,33 +20,6 @@ const never = async () => await new Promise<never>(() => {});
 
 const spyOnReads = () => jest.spyOn(fixture.engine.credentials, 'getDecrypted');
 const spyOnWrites = () => jest.spyOn(fixture.engine.credentials, 'updateCredentials');
-
-/**
- * Behaves like n8n's store up to release 2.20: together with the token, it stores all data that the request has read.
- */
-class Overwriting extends CredentialsInMemory {
-	protected override async withToken(
-		_id: string,
-		credentials: ICredentialDataDecryptedObject,
-		output: ICredentialDataDecryptedObject,
-	) {
-		return await Promise.resolve({ ...credentials, ...output });
-	}
-}
-
-test("a login does not undo an edit, if n8n's store overwrites it with the data that the request had read", async () => {
-	const engine = await Engine.load(Overwriting);
-	engine.saveCredential(credentialFor(fixture.sandbox));
-	const held = gate();
-	fixture.meets('login', () => ({ kind: 'wait', when: 'afterActing', until: held.opened }));
-	const running = engine.run({ parameters: create() });
-	await until(() => logins() === 1);
-	const edit = { password: 'edited', userName: 'somebody else' };
-	engine.editCredential(edit);
-	held.open();
-	expect((await running).error).toBeUndefined();
-	expect(engine.credentials.look('1')).toMatchObject(edit);
-});
 
 test("a read of n8n's store that never ends is given up after ten seconds, and the node logs in", async () => {
 	const { runOut } = hurry();
