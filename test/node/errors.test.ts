@@ -1,7 +1,5 @@
 import { ServerResponse } from 'node:http';
 
-import type { INodeParameters } from 'n8n-workflow';
-
 import type { Fault } from '../../sandbox';
 import { answer } from '../support/answer';
 import { change, create, credentialFor, getAll, numbered, useSandbox } from '../support/fixture';
@@ -28,28 +26,33 @@ function textsOf({ error }: Pick<Result, 'error'>) {
 	return { title, description };
 }
 
-/** Runs a node whose requests get this fault: all of them except the login. */
-async function runAfter(fault: Fault, parameters: INodeParameters = create()): Promise<Result> {
-	fixture.meets('others', fault);
-	return await fixture.engine.run({ parameters });
-}
+/**
+ * For each kind of request: the operations that meet the fault, and what is run then. The error of the credential's test
+ * has only a title: in n8n's form, it is one line.
+ */
+const requests = {
+	create: ['others', async () => await fixture.engine.run({ parameters: create() })],
+	list: ['others', async () => await fixture.engine.run({ parameters: getAll() })],
+	stop: ['others', async () => await fixture.engine.run({ parameters: stop })],
+	login: ['login', async () => await fixture.engine.run({ parameters: getAll() })],
+	'login of a test': ['login', async () => await errorOfTest()],
+	'list of a test': ['listClusters', async () => await errorOfTest()],
+} as const;
 
-const errorAfter = async (fault: Fault, parameters?: INodeParameters) =>
-	textsOf(await runAfter(fault, parameters));
-
-async function errorAfterLogin(fault: Fault) {
-	await fixture.start({});
-	fixture.meets('login', fault);
-	return textsOf(await fixture.engine.run({ parameters: getAll() }));
-}
-
-/** Returns the error of the credential's test, which has only a title: in n8n's form, it is one line. */
-const errorOfTest = (operation: 'login' | 'listClusters') => async (fault: Fault) => {
-	await fixture.start({});
-	fixture.meets(operation, fault);
+async function errorOfTest() {
 	const error: unknown = await fixture.engine.testCredential().catch((thrown: unknown) => thrown);
-	return textsOf({ error: error as Result['error'] });
-};
+	return { error: error as Result['error'] };
+}
+
+type Kind = keyof typeof requests;
+
+/** Returns the error of a request of this kind that gets this fault. Each login and each test is one of a new account. */
+async function errorOf(kind: Kind, fault: Fault) {
+	const [operations, run] = requests[kind];
+	if (operations !== 'others') await fixture.start({});
+	fixture.meets(operations, fault);
+	return textsOf(await run());
+}
 
 const trace = '\n\tat a.Jobs.create(Jobs.java:12)\n\tat a.Main.main(Main.java:3)';
 const timestamp = '2026-11-27T05:02:15.123+00:00';
@@ -136,12 +139,21 @@ const failedLists: Answer[] = [
 const one = { metadata: { uid: 'one' } };
 const all = (status: number, bodies: unknown[]) => bodies.map((body): Answer => [status, body]);
 
-test.each<[string, Answer[], after?: typeof errorAfter]>([
-	['a refused create', all(400, refusals)],
-	['a failed create', all(500, [`Error: boom${trace}`, 'group is missing:\n  one is needed'])],
-	['a create of too much', all(413, [undefined, '<html>413</html>', { message: 'Too Large' }])],
+test.each<[after: string, Kind, Answer[]]>([
+	['a refused create', 'create', all(400, refusals)],
+	[
+		'a failed create',
+		'create',
+		all(500, [`Error: boom${trace}`, 'group is missing:\n  one is needed']),
+	],
+	[
+		'a create of too much',
+		'create',
+		all(413, [undefined, '<html>413</html>', { message: 'Too Large' }]),
+	],
 	[
 		'a create without a job in the response',
+		'create',
 		[
 			...all(200, [undefined, null, '', [], ['one'], {}, { message: 'one' }, { a: 1, b: 2 }]),
 			...all(200, [{ code: 40301, error: { text: 'quota used up' } }, '<!-- login --><html>', 7]),
@@ -156,6 +168,7 @@ test.each<[string, Answer[], after?: typeof errorAfter]>([
 	],
 	[
 		'a response that is no list of clusters',
+		'list',
 		all(200, [
 			...[{ items: {} }, { items: 'one' }, { items: ['one'] }, { items: [one, null] }],
 			...[{ next: 'b' }, ['b'], true].map((token) => ({
@@ -166,43 +179,29 @@ test.each<[string, Answer[], after?: typeof errorAfter]>([
 			...[{ error: { code: 7 } }, { errors: ['maintenance'] }, { code: 0, msg: 'キーが無効です' }],
 			...[{ success: false }, { status: 500 }, { items: 7, error: 'maintenance' }],
 		]),
-		async (fault) => await errorAfter(fault, getAll()),
 	],
-	['a refused login', refusedLogins, errorAfterLogin],
+	['a refused login', 'login', refusedLogins],
 	[
 		"a failed test of the credential, which n8n's form shows as one line",
+		'login of a test',
 		failedTests,
-		errorOfTest('login'),
 	],
-	[
-		'a test of the credential in which only the list fails',
-		failedLists,
-		errorOfTest('listClusters'),
-	],
-])(
-	'the error says what the user needs to know, after %s',
-	async (_, answers, after = errorAfter) => {
-		const said: string[] = [];
-		for (const [status, body] of answers) {
-			const { title, description } = await after(answer(status, body));
-			// A login that isn't refused is sent once more.
-			expect(fixture.callsOf('login').length).toBeLessThanOrEqual(2);
-			const lines = description.split('\n').filter((line) => {
-				return !/^$|^Before you |^If it doesn't exist|^(POST|GET) \S+ was /.test(line);
-			});
-			const page = [`\n${status} ${JSON.stringify(body)}`, title, ...lines].join('\n\t');
-			said.push(page.replaceAll(fixture.sandbox.url, '<service>'));
-		}
-		expect(said.join('\n')).toMatchSnapshot();
-	},
-);
+	['a test of the credential in which only the list fails', 'list of a test', failedLists],
+])('the error says what the user needs to know, after %s', async (_, kind, answers) => {
+	const said: string[] = [];
+	for (const [status, body] of answers) {
+		const { title, description } = await errorOf(kind, answer(status, body));
+		// A login that isn't refused is sent once more.
+		expect(fixture.callsOf('login').length).toBeLessThanOrEqual(2);
+		const lines = description.split('\n').filter((line) => {
+			return !/^$|^Before you |^If it doesn't exist|^(POST|GET) \S+ was /.test(line);
+		});
+		const page = [`\n${status} ${JSON.stringify(body)}`, title, ...lines].join('\n\t');
+		said.push(page.replaceAll(fixture.sandbox.url, '<service>'));
+	}
+	expect(said.join('\n')).toMatchSnapshot();
+});
 
-const errorOf = {
-	create: errorAfter,
-	list: async (fault: Fault) => await errorAfter(fault, getAll()),
-	stop: async (fault: Fault) => await errorAfter(fault, stop),
-	login: errorAfterLogin,
-};
 const no = { message: 'no' };
 const askAdministrator = /^Ask the administrator of the service for the reason\./;
 const noJob = /^No job 'job-1' in namespace 'default'$/;
@@ -213,9 +212,7 @@ const fromProxy =
 const showsPage =
 	/\n\nA web page came, perhaps from a firewall, a proxy or a login page before the service: "Access denied #7"\n/;
 
-test.each<
-	[of: keyof typeof errorOf, statuses: number[], unknown, title: RegExp, description?: RegExp]
->([
+test.each<[of: Kind, statuses: number[], unknown, title: RegExp, description?: RegExp]>([
 	// This advice is given where it can help.
 	['create', [402, 406, 412, 415, 421, 426, 428, 451], no, /: no$/, askAdministrator],
 	['list', [402, 415, 451], no, /: no$/, askAdministrator],
@@ -238,7 +235,7 @@ test.each<
 	'the error of a %s after %j with %j has the title %s',
 	async (...[of, statuses, body, title, said = /./]) => {
 		for (const status of statuses) {
-			const error = await errorOf[of](answer(status, body));
+			const error = await errorOf(of, answer(status, body));
 			const description = expect.stringMatching(said) as unknown;
 			expect([status, error]).toEqual([
 				status,
@@ -265,7 +262,8 @@ describe('The title of an error', () => {
 		async (beginning, parameters, status, words = '') => {
 			const quote = words.length > 80 ? `${words.slice(0, 79)}…` : words;
 			const title = words === '' ? beginning : `${beginning}: ${quote}`;
-			const result = await runAfter(answer(status, { message: words }), parameters);
+			fixture.meets('others', answer(status, { message: words }));
+			const result = await fixture.engine.run({ parameters });
 			expect(textsOf(result).title).toBe(title);
 			expect(result.run.status).toBe('error');
 			expect(result.error?.message).not.toContain('canceled');
@@ -283,7 +281,7 @@ describe('The title of an error', () => {
 		) {
 			return Reflect.apply(writeHead, this, [status, 'The group is locked.', headers]);
 		});
-		const { title } = await errorAfter(answer(400, { message: 'The group is locked.' }));
+		const { title } = await errorOf('create', answer(400, { message: 'The group is locked.' }));
 		expect(title).toMatch(/: The group is locked\.$/);
 	});
 });
@@ -305,7 +303,7 @@ test.each([
 ])('the error for a megabyte of %s is short, and is there at once', async (_, text) => {
 	const body: unknown = text.startsWith('<') ? text : JSON.parse(text);
 	const before = process.cpuUsage();
-	const { description } = await errorAfter(answer(400, body), getAll());
+	const { description } = await errorOf('list', answer(400, body));
 	expect(process.cpuUsage(before).user / 1_000).toBeLessThan(1_500);
 	expect(description).toMatch(text.startsWith('<') ? /"Bad/ : /The service says: /);
 	expect(description.length).toBeLessThan(2_000);
@@ -315,7 +313,7 @@ test.each(['message', 'error', 'msg'])(
 	"a login without a token shows the response's field %s alone, since any other may be a token",
 	async (field) => {
 		const body = { [field]: 'The user is locked', data: 'unknown-text' };
-		const { title, description } = await errorAfterLogin(answer(200, body));
+		const { title, description } = await errorOf('login', answer(200, body));
 		expect(`${title}\n${description}`).toContain('The user is locked');
 		expect(`${title}\n${description}`).not.toContain('unknown-text');
 	},
@@ -323,7 +321,8 @@ test.each(['message', 'error', 'msg'])(
 
 test('Markup is shown as text in the job ID of an error, and stays as it is in an error item, which is data', async () => {
 	const parameters = change('stop', { jobId: '<b onclick="alert(1)">Session expired' });
-	const { title, description } = await errorAfter(answer(404), parameters);
+	fixture.meets('others', answer(404));
+	const { title, description } = textsOf(await fixture.engine.run({ parameters }));
 	expect(title).toBe(`No job '‹b onclick="alert(1)"›Session expir…' in namespace 'default'`);
 	expect(description).not.toContain('<');
 	const onError = 'continueRegularOutput';
