@@ -14,20 +14,19 @@ const fixture = useSandbox();
 const waiting = (parameters: INodeParameters = {}) =>
 	create({ options: { waitUntilCalled: 'callbackUrl', waitLimit: 60 }, ...parameters });
 
+/** Parameters of a job with one input. */
+const inFields = (id: string) => ({ inputs: { input: [{ id }] } });
+const inJson = (id: string) => ({ specifyParameters: 'json', inputsJson: `[{ "id": "${id}" }]` });
+
 /** The output of Create while it waits: the job, without a call. */
 const noCall = [expect.objectContaining({ displayName: 'Report', callback: null }) as unknown];
 
 test.each<[id: string, minutes: number, INodeParameters, inputs?: INodeParameters]>([
 	// The option with its default value, which the editor stores (form.test.ts).
-	['callbackUrl', 60, { waitUntilCalled: 'callbackUrl' }, { inputs: { input: [{ id: 'b' }] } }],
+	['callbackUrl', 60, { waitUntilCalled: 'callbackUrl' }, inFields('b')],
 	// The longest wait, which a date can hold.
 	['a', 525_600, { waitUntilCalled: 'a', waitLimit: 525_600 }],
-	[
-		'a',
-		60,
-		{ waitUntilCalled: ' a' },
-		{ specifyParameters: 'json', inputsJson: '[{ "id": "b" }]' },
-	],
+	['a', 60, { waitUntilCalled: ' a' }, inJson('b')],
 	['callbackUrl', 60, { waitUntilCalled: '' }],
 	['callbackUrl', 60, { waitUntilCalled: ' ', waitLimit: '' }],
 	['callbackUrl', 60, { waitUntilCalled: '={{ null }}', waitLimit: '={{ null }}' }],
@@ -45,16 +44,10 @@ test.each<[id: string, minutes: number, INodeParameters, inputs?: INodeParameter
 );
 
 const isTaken = /'Wait Until Called' is "callbackUrl", which is already an input of the job/;
-const withSpaces = '[{ "id": " callbackUrl " }]';
 
 test.each<[string, INodeParameters, IDataObject[], RegExp]>([
-	['an input of that ID', { inputs: { input: [{ id: 'callbackUrl', value: '' }] } }, [{}], isTaken],
-	[
-		'an input of that ID with spaces, as JSON',
-		{ specifyParameters: 'json', inputsJson: withSpaces },
-		[{}],
-		isTaken,
-	],
+	['an input of that ID', inFields('callbackUrl'), [{}], isTaken],
+	['an input of that ID with spaces, as JSON', inJson(' callbackUrl '), [{}], isTaken],
 	['two items', {}, [{}, {}], /'Wait Until Called' takes one item per execution, not 2/],
 ])('Create sends nothing with %s', async (_, parameters, items, message) => {
 	const { error, run } = await fixture.engine.run({ parameters: waiting(parameters) }, items);
