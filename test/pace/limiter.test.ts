@@ -133,13 +133,15 @@ describe('At a Concurrency of 1, no item waits for a request whose health check'
 		expect(items(execution.done)).toEqual([3, 4, 5]);
 	});
 
-	test('was stopped', async () => {
+	test('was stopped, which ends the wait for it at once', async () => {
 		const executions = withFirstCheck({ after: seconds(5) });
 		const limits = { concurrency: 1, execution: {} };
 		const stopped = executions.begin(range(6), limits);
 		await executions.clock.pass(seconds(2));
 		expect(stopped.healthChecks).toHaveLength(1);
 		stopped.stop();
+		await executions.clock.pass(1);
+		expect(stopped.isOver).toBe(true);
 		const next = executions.begin([10, 11], limits);
 		await executions.end();
 		expect(items(next.done)).toEqual([10, 11]);

@@ -357,18 +357,6 @@ test("9. Executions take turns, so one that begins later doesn't wait for the ot
 	expect(first.isOver).toBe(true);
 });
 
-test('9. A cancel also ends the wait for a health check.', async () => {
-	const service: Service = (_, at) => (at > 100 ? silence : undefined);
-	const silent = new Executions(withChecks(service, () => ({ ...silence, after: seconds(10) })));
-	const checked = silent.begin(range(300));
-	await silent.clock.pass(seconds(2));
-	expect(checked.healthChecks).toHaveLength(1);
-	checked.stop();
-	await silent.clock.pass(1);
-	expect(checked.isOver).toBe(true);
-	await silent.end();
-});
-
 test('each rule in docs/architecture.md is proven, and each part belongs to one of at most nine', () => {
 	const text = readFileSync('docs/architecture.md', 'utf8');
 	const section = /^### The rate limiter$(.*?)^##/ms.exec(text)?.[1] ?? '';
