@@ -7,7 +7,7 @@ import { answer, onlyAt } from '../support/answer';
 import { MINUTE_MS, pass } from '../support/clock';
 import { create, credentialFor, numbered } from '../support/fixture';
 import { hurry } from '../support/hurry';
-import { failedIn, useTokens } from './tokens';
+import { useTokens } from './tokens';
 
 /*
  * The life of a token follows the rules in docs/architecture.md: the first sentence of each rule is the title of a test.
@@ -166,14 +166,6 @@ const rules: Array<[rule: string, ...proofs: Array<() => Promise<void>>]> = [
 			await others;
 			expect([logins(), callsOf('createJob').filter(isTheirs).length]).toEqual([0, 1]);
 			expect(healthChecks()).toBe(0);
-
-			// The waits for the new token don't help these calls, and a health check shows that the token is valid. They go one at a time.
-			await newAccount();
-			meets('createJob', (call) => (isTheirs(call) ? wrong : undefined));
-			const namespace = '={{ $json.n % 2 === 0 ? "theirs" : "default" }}';
-			const mixed = create({ namespace, options: { concurrency: 1 } });
-			const ended = await fixture.engine.run({ parameters: mixed, onError }, numbered(20));
-			expect([failedIn(ended).length, jobs(), logins()]).toEqual([10, 10, 1]);
 		},
 		async () => {
 			hurry();

@@ -4,11 +4,6 @@ import type { CalledOperation, Plan } from '../../sandbox';
 import { batch } from '../reliability/batch';
 import { pass } from '../support/clock';
 import { getAll, numbered, useSandbox } from '../support/fixture';
-import type { Result } from '../support/run';
-
-/** Returns the items of a run that are errors. */
-export const failedIn = ({ items }: Pick<Result, 'items'>) =>
-	items.map(({ json }) => json).filter(({ error }) => error !== undefined);
 
 /** Gives each test a sandbox, and returns functions for tests of its tokens. */
 export function useTokens() {
@@ -31,7 +26,8 @@ export function useTokens() {
 	async function run(count = 1, options: INodeParameters = {}) {
 		const node = { parameters: batch(options), onError: 'continueRegularOutput' } as const;
 		const { items } = await fixture.engine.run(node, numbered(count));
-		return { items, failed: failedIn({ items }) };
+		const failed = items.map(({ json }) => json).filter(({ error }) => error !== undefined);
+		return { items, failed };
 	}
 
 	/** Plans the faults that the calls of each of these operations meet. */
