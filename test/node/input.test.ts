@@ -11,7 +11,7 @@ import {
 } from '../support/fixture';
 
 /*
- * The node refuses wrong values before it sends anything, and the error names the field. request.test.ts tests that
+ * The node refuses wrong values before it sends anything, and the error names the field. createJob.test.ts tests that
  * valid values arrive.
  */
 
