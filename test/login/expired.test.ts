@@ -1,12 +1,10 @@
-import type { IDataObject } from 'n8n-workflow';
-
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Fault, When } from '../../sandbox';
 import { contextOf } from '../reliability/batch';
 import { answer } from '../support/answer';
 import { MINUTE_MS } from '../support/clock';
-import { change, create, credentialFor, getAll, numbered } from '../support/fixture';
+import { change, getAll } from '../support/fixture';
 import { hurry } from '../support/hurry';
 import { useTokens } from './tokens';
 
@@ -15,13 +13,9 @@ import { useTokens } from './tokens';
  * valid token costs no unnecessary logins. It isn't known which status or text a service uses for an expired token.
  */
 
-const { fixture, logins, healthChecks, logInBefore } = useTokens();
-
-const onError = 'continueRegularOutput';
+const { fixture, jobs, logins, healthChecks, run, logInBefore } = useTokens();
 
 const creates = () => fixture.callsOf('createJob').length;
-const failedIn = (items: Array<{ json: IDataObject }>) =>
-	items.map(({ json }) => json).filter(({ error }) => error !== undefined);
 
 /** Makes the stored token two minutes old. From then on, every request with this token gets the fault. */
 async function expireBy(fault: Fault): Promise<void> {
@@ -58,14 +52,12 @@ test.each(expired)(
 		expect([logins(), healthChecks()]).toEqual([1, 0]);
 
 		await expireBy(fault);
-		const run = async () =>
-			await fixture.engine.run({ parameters: create(), onError }, numbered(5));
-		const both = (await Promise.all([run(), run()])).flatMap((ended) => ended.items);
-		const failed = failedIn(both);
-		expect(fixture.sandbox.store.jobs.size).toBe(10 - failed.length);
+		const both = await Promise.all([run(5), run(5)]);
+		const failed = both.flatMap((ended) => ended.failed);
+		expect(jobs()).toBe(10 - failed.length);
 		expect(failed.length > 0).toBe(!isResent);
 		if (!isResent) expect(creates()).toBe(10);
-		expect(failedIn((await run()).items)).toEqual([]);
+		expect((await run(5)).failed).toEqual([]);
 		expect(logins()).toBe(1);
 	},
 );
@@ -74,7 +66,7 @@ test('If the service answers the expired token of two HTTP Request nodes with 40
 	await expireBy(answer(401));
 	const { engine } = fixture;
 	await Promise.all([engine.createAsOtherNode(), engine.createAsOtherNode()]);
-	expect([logins(), creates(), fixture.sandbox.store.jobs.size]).toEqual([1, 4, 2]);
+	expect([logins(), creates(), jobs()]).toEqual([1, 4, 2]);
 });
 
 test.each<[name: string, concurrency: number, fault: Fault, isResent: boolean]>([
@@ -94,11 +86,9 @@ test.each<[name: string, concurrency: number, fault: Fault, isResent: boolean]>(
 			if (nOfOperation === 20) tokens.expireAll();
 			return tokens.isGood(token) ? late('afterActing') : [late('beforeActing'), fault];
 		});
-		const parameters = create({ options: { concurrency } });
-		const { items } = await fixture.engine.run({ parameters, onError }, numbered(60));
-		const failed = failedIn(items);
+		const { failed } = await run(60, { concurrency });
 		if (isResent) expect(failed).toEqual([]);
-		expect(fixture.sandbox.store.jobs.size).toBe(60 - failed.length);
+		expect(jobs()).toBe(60 - failed.length);
 		expect(failed.length).toBeLessThanOrEqual(concurrency);
 		expect(logins()).toBe(1);
 	},
@@ -114,26 +104,9 @@ test.each<[string, () => Promise<unknown>]>([
 		hurry();
 		await logInBefore(0);
 		fixture.meets('listClusters', answer(401, { message: 'no permission' }));
-		const creating = async () =>
-			await fixture.engine.run({ parameters: create(), onError }, numbered(10));
-		const [, during] = await Promise.all([ask().catch(() => undefined), creating()]);
-		const after = await creating();
-		expect([during, after].flatMap(({ items }) => failedIn(items))).toEqual([]);
+		const [, during] = await Promise.all([ask().catch(() => undefined), run(10)]);
+		const after = await run(10);
+		expect([...during.failed, ...after.failed]).toEqual([]);
 		expect(logins()).toBeLessThanOrEqual(4);
 	},
 );
-
-test('A batch logs in once, even if it begins with an older token than the newest one, and the newest token has expired, too', async () => {
-	hurry();
-	await logInBefore(2 * MINUTE_MS);
-	const { storedToken } = fixture.engine;
-	fixture.sandbox.tokens.expireAll();
-	await logInBefore(2 * MINUTE_MS);
-	fixture.sandbox.tokens.expireAll();
-	fixture.engine.saveCredential({ ...credentialFor(fixture.sandbox), accessToken: storedToken });
-	fixture.sandbox.clearCalls();
-	const options = { maxRetries: 0 };
-	const { error } = await fixture.engine.run({ parameters: create({ options }) }, numbered(20));
-	expect(error?.message).toBeUndefined();
-	expect(logins()).toBe(1);
-});

@@ -1,6 +1,6 @@
 import type { Fault } from '../../sandbox';
 import { batch, tries } from '../reliability/batch';
-import { answer } from '../support/answer';
+import { answer, onlyAt } from '../support/answer';
 import { create, credentialFor, getAll, numbered, useSandbox } from '../support/fixture';
 import { hurry } from '../support/hurry';
 import type { NodeOptions } from '../support/run';
@@ -46,11 +46,10 @@ test('the node removes spaces around the user name and the Base URL, but never f
 test('an error hides the password, even if it is a number', async () => {
 	const credential = credentialFor(fixture.sandbox);
 	fixture.engine.saveCredential({ ...credential, password: 24_681_357 as never });
-	fixture.sandbox.faults.plan(({ operation }) =>
-		operation === 'login'
-			? answer(200, { access_token: 'a-token' })
-			: answer(400, { message: 'Not 24681357' }),
-	);
+	const { faults } = fixture.sandbox;
+	const token = answer(200, { access_token: 'a-token' });
+	const refused = answer(400, { message: 'Not 24681357' });
+	faults.plan(({ operation }) => (operation === 'login' ? token : refused));
 	const { error } = await fixture.engine.run({ parameters: create() });
 	expect(error?.description).toMatch(/\nThe answer isn't shown/);
 });
@@ -127,7 +126,7 @@ describe('With Retry On Fail, and with another node after the first, a login', (
 		await fixture.succeeds(create());
 
 		await fixture.start({ recordCalls: true });
-		fixture.meets('login', ({ nOfOperation }) => (nOfOperation === 1 ? fault : undefined));
+		fixture.meets('login', onlyAt(1, fault));
 		await fixture.succeeds(create());
 		expect(fixture.callsOf('login')).toHaveLength(2);
 	});

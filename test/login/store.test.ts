@@ -1,56 +1,25 @@
-import { type ICredentialDataDecryptedObject, UserError } from 'n8n-workflow';
+import { UserError } from 'n8n-workflow';
 
 import { gate } from '../reliability/batch';
 import { until } from '../sandbox/client';
 import { answer } from '../support/answer';
-import { CredentialsInMemory } from '../support/credentialsHelper';
-import { create, credentialFor, getAll, numbered } from '../support/fixture';
+import { create, getAll } from '../support/fixture';
 import { hurry } from '../support/hurry';
-import { Engine } from '../support/run';
 import { useTokens } from './tokens';
 
 /*
- * The node copes with n8n's credential store: it may fail, never answer, overwrite an edit, or contain a token that
- * another process has stored. These tests replace the store, because it isn't part of n8n's engine.
+ * The node copes with n8n's credential store: it may fail, never answer, or contain a token that another process
+ * has stored. These tests replace the store, because it isn't part of n8n's engine.
  */
 
-const { fixture, logins, beforeReads } = useTokens();
+const { fixture, jobs, logins, run, beforeReads } = useTokens();
 
-const onError = 'continueRegularOutput';
-const creates = { parameters: create(), onError } as const;
 const locked = Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' });
 const refused = Object.assign(new Error('connect ECONNREFUSED ::1'), { code: 'ECONNREFUSED' });
 const never = async () => await new Promise<never>(() => {});
 
 const spyOnReads = () => jest.spyOn(fixture.engine.credentials, 'getDecrypted');
 const spyOnWrites = () => jest.spyOn(fixture.engine.credentials, 'updateCredentials');
-
-/**
- * Behaves like n8n's store up to release 2.20: together with the token, it stores all data that the request has read.
- */
-class Overwriting extends CredentialsInMemory {
-	protected override async withToken(
-		_id: string,
-		credentials: ICredentialDataDecryptedObject,
-		output: ICredentialDataDecryptedObject,
-	) {
-		return await Promise.resolve({ ...credentials, ...output });
-	}
-}
-
-test("a login does not undo an edit, if n8n's store overwrites it with the data that the request had read", async () => {
-	const engine = await Engine.load(Overwriting);
-	engine.saveCredential(credentialFor(fixture.sandbox));
-	const held = gate();
-	fixture.meets('login', () => ({ kind: 'wait', when: 'afterActing', until: held.opened }));
-	const running = engine.run({ parameters: create() });
-	await until(() => logins() === 1);
-	const edit = { password: 'edited', userName: 'somebody else' };
-	engine.editCredential(edit);
-	held.open();
-	expect((await running).error).toBeUndefined();
-	expect(engine.credentials.look('1')).toMatchObject(edit);
-});
 
 test("a read of n8n's store that never ends is given up after ten seconds, and the node logs in", async () => {
 	const { runOut } = hurry();
@@ -62,12 +31,11 @@ test("a read of n8n's store that never ends is given up after ten seconds, and t
 		hangs.open();
 		return await never();
 	});
-	const parameters = create({ options: { concurrency: 1 } });
-	const { result } = fixture.engine.start([{ parameters, onError }], numbered(2));
+	const running = run(2, { concurrency: 1 });
 	await hangs.opened;
 	runOut();
 	// The limit of the request's wait for a token ends in the same moment, so the first item may fail.
-	await result;
+	await running;
 	await until(() => logins() === 1);
 });
 
@@ -90,16 +58,15 @@ test.each<[string, () => void]>([
 	async (_, breakStore) => {
 		hurry();
 		breakStore();
-		await fixture.succeeds(create(), numbered(20));
-		expect([fixture.sandbox.store.jobs.size, logins()]).toEqual([20, 1]);
+		await run(20);
+		expect([jobs(), logins()]).toEqual([20, 1]);
 	},
 );
 
 test("if n8n's store of credentials fails in one read, one item fails", async () => {
 	spyOnReads().mockRejectedValueOnce(locked);
-	const { items } = await fixture.engine.run(creates, numbered(20));
-	const failed = items.filter(({ json }) => json.error !== undefined);
-	expect(failed).toMatchObject([{ json: { error: { jobMayExist: false } } }]);
+	const { failed } = await run(20);
+	expect(failed).toMatchObject([{ error: { jobMayExist: false } }]);
 	expect(JSON.stringify(failed)).toContain('database is locked');
 });
 

@@ -1,15 +1,38 @@
+import type { INodeParameters } from 'n8n-workflow';
+
+import type { CalledOperation, Plan } from '../../sandbox';
+import { batch } from '../reliability/batch';
 import { pass } from '../support/clock';
-import { getAll, useSandbox } from '../support/fixture';
+import { getAll, numbered, useSandbox } from '../support/fixture';
 
 /** Gives each test a sandbox, and returns functions for tests of its tokens. */
 export function useTokens() {
 	const fixture = useSandbox();
 	const { callsOf } = fixture;
 
+	/** The number of jobs that the sandbox has created. */
+	const jobs = () => fixture.sandbox.store.jobs.size;
+
 	/** The number of logins that the sandbox has received. */
 	const logins = () => callsOf('login').length;
 	const healthChecks = () =>
 		callsOf('listClusters').filter(({ query }) => query['ListOption.limit'] === '1').length;
+
+	/**
+	 * Creates jobs in one execution, in which the error of an item doesn't end the others.
+	 *
+	 * @returns the output, and the items of it that are errors
+	 */
+	async function run(count = 1, options: INodeParameters = {}) {
+		const node = { parameters: batch(options), onError: 'continueRegularOutput' } as const;
+		const { items } = await fixture.engine.run(node, numbered(count));
+		const failed = items.map(({ json }) => json).filter(({ error }) => error !== undefined);
+		return { items, failed };
+	}
+
+	/** Plans the faults that the calls of each of these operations meet. */
+	const plan = (faults: Partial<Record<CalledOperation, Plan>>) =>
+		fixture.sandbox.faults.plan((call) => faults[call.operation]?.(call));
 
 	/**
 	 * Logs in, makes the token this old, and clears the recorded calls.
@@ -29,14 +52,9 @@ export function useTokens() {
 	 * @param happens gets the number of the read, from 1
 	 */
 	function beforeReads(happens: (read: number) => void): void {
-		const { credentials } = fixture.engine;
-		const read = credentials.getDecrypted.bind(credentials);
 		let reads = 0;
-		jest.spyOn(credentials, 'getDecrypted').mockImplementation(async (...args) => {
-			happens((reads += 1));
-			return await read(...args);
-		});
+		fixture.engine.credentials.onRead = () => happens((reads += 1));
 	}
 
-	return { fixture, logins, healthChecks, logInBefore, beforeReads };
+	return { fixture, jobs, logins, healthChecks, run, plan, logInBefore, beforeReads };
 }

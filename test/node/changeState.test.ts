@@ -1,4 +1,4 @@
-import { answer } from '../support/answer';
+import { answer, onlyAt } from '../support/answer';
 import { change, create, useSandbox } from '../support/fixture';
 import { operations, verbOf, verbs } from '../support/operations';
 import { transitions } from '../../sandbox';
@@ -41,9 +41,7 @@ test.each(operations.filter(({ kind }) => kind === 'change'))(
 		// The interface document shows these.
 		if (/^(suspend|resume|stop|terminate)$/.test(value)) expect(idempotent).toBe(true);
 		const { uid: jobId } = await fixture.newJob(verbOf(value));
-		fixture.meets('changeJobState', ({ nOfOperation }) =>
-			nOfOperation === 1 ? { kind: 'break', when: 'afterActing' } : undefined,
-		);
+		fixture.meets('changeJobState', onlyAt(1, { kind: 'break', when: 'afterActing' }));
 		const { error } = await fixture.engine.run({ parameters: change(value, { jobId }) });
 		expect(error?.message ?? 'succeeded').toMatch(idempotent ? 'succeeded' : 'it may have worked');
 		expect(fixture.callsOf('changeJobState')).toHaveLength(idempotent ? 2 : 1);

@@ -99,16 +99,7 @@ test('a raw page is the body that the service sent, and a workflow can continue 
 	const { continue: token = '' } = Object(first?.metadata) as { continue?: string };
 	const [next] = await list({ limit: 1, options: { continue: token } });
 	expect(next).toMatchObject({ metadata: { uid: 'wc-000021' } });
-});
-
-test.each<[which: string, page: IDataObject, INodeParameters]>([
-	['has a cluster twice', { items: [...clustersOf(1, 1), ...clustersOf(1, 1)] }, {}],
-	['has clusters that the filters leave out', { items: clustersOf(1, 2) }, { phase: 'Pending' }],
-	['is empty', {}, {}],
-])('a raw page that %s is returned as the service sent it', async (_, body, filters) => {
-	answerWithPages(body);
-	expect(await list({ filters, options: { rawPage: true } })).toEqual([body]);
-	expect(sizesAsked()).toEqual(['50']);
+	expect(sizesAsked()).toEqual(['20', '1']);
 });
 
 const emptyPages: unknown[] = [
@@ -127,23 +118,29 @@ const withoutIds = [{ name: 'a' }, { name: 'a' }, clusterOf(''), clusterOf(''), 
 const twice = [...withoutIds, ...withoutIds];
 const one = clustersOf(1, 1);
 const cutOff = page(full, '', { remainingItemCount: 1 });
+/** Says that the request has failed, although the list is there. */
+const beside = { success: false, ok: false, error: { code: 7 }, status: 'failed', message: 'no' };
 const inPhase = { phase: 'Running' };
 const runs = { status: inPhase };
 const phases = page([...one, runs, { status: null }]);
 
-test.each<[what: string, pages: unknown[], INodeParameters, clusters: object[]]>([
-	...emptyPages.flatMap(
-		(empty): Array<[string, unknown[], INodeParameters, object[]]> => [
-			[`is empty after ${JSON.stringify(empty)}`, [empty], all, []],
-			['ends there', [page(clustersOf(1, 3), 'b'), empty], all, clustersOf(1, 3)],
+const rawPage = { filters: { phase: 'Pending' }, options: { rawPage: true } };
+
+type Row = [what: string, pages: unknown[], INodeParameters, clusters: object[]];
+
+test.each<Row>([
+	...emptyPages.flatMap((empty): Row[] => [
+		[`is empty after ${JSON.stringify(empty)}`, [empty], all, []],
+		['ends there', [page(clustersOf(1, 3), 'b'), empty], all, clustersOf(1, 3)],
+	]),
+	...[0, '0', '', null, false].map(
+		(token): Row => [
+			`ends with the next token ${JSON.stringify(token)}`,
+			[page(clustersOf(1, 2), 7), page(clustersOf(3, 3), token)],
+			all,
+			clustersOf(1, 3),
 		],
 	),
-	...[0, '0', '', null, false].map((token): [string, unknown[], INodeParameters, object[]] => [
-		`ends with the next token ${JSON.stringify(token)}`,
-		[page(clustersOf(1, 2), 7), page(clustersOf(3, 3), token)],
-		all,
-		clustersOf(1, 3),
-	]),
 	['ends with a full page that names no next one', [{ items: full }], all, full],
 	['ends at Limit, even if more follow', [cutOff], { limit: 100 }, full],
 	['ends at Limit, even if a token came twice', [page(one, 'a')], { limit: 1 }, one],
@@ -152,6 +149,10 @@ test.each<[what: string, pages: unknown[], INodeParameters, clusters: object[]]>
 	['has as many that match', moved, { limit: 5, filters: { type: 'virtual' } }, clustersOf(1, 5)],
 	['has all clusters without an ID', [page(withoutIds, 'b'), page(withoutIds)], all, twice],
 	['has no cluster without a phase', [phases], { filters: inPhase }, [runs]],
+	...[page([...one, ...one]), page(one, 'a'), {}].map(
+		(sent): Row => ['is a raw page as the service sent it', [sent], rawPage, [sent]],
+	),
+	['has its clusters, whatever stands beside them', [{ items: one, ...beside }], {}, one],
 ])('the list %s', async (_, pages, parameters, clusters) => {
 	answerWithPages(...pages);
 	expect(await listWithHints(parameters)).toEqual({ clusters, hints: [] });

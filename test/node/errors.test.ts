@@ -1,7 +1,5 @@
 import { ServerResponse } from 'node:http';
 
-import type { INodeParameters } from 'n8n-workflow';
-
 import type { Fault } from '../../sandbox';
 import { answer } from '../support/answer';
 import { change, create, credentialFor, getAll, numbered, useSandbox } from '../support/fixture';
@@ -28,28 +26,33 @@ function textsOf({ error }: Pick<Result, 'error'>) {
 	return { title, description };
 }
 
-/** Runs a node whose requests get this fault: all of them except the login. */
-async function runAfter(fault: Fault, parameters: INodeParameters = create()): Promise<Result> {
-	fixture.meets('others', fault);
-	return await fixture.engine.run({ parameters });
-}
+/**
+ * For each kind of request: the operations that meet the fault, and what is run then. The error of the credential's test
+ * has only a title: in n8n's form, it is one line.
+ */
+const requests = {
+	create: ['others', async () => await fixture.engine.run({ parameters: create() })],
+	list: ['others', async () => await fixture.engine.run({ parameters: getAll() })],
+	stop: ['others', async () => await fixture.engine.run({ parameters: stop })],
+	login: ['login', async () => await fixture.engine.run({ parameters: getAll() })],
+	'login of a test': ['login', async () => await errorOfTest()],
+	'list of a test': ['listClusters', async () => await errorOfTest()],
+} as const;
 
-const errorAfter = async (fault: Fault, parameters?: INodeParameters) =>
-	textsOf(await runAfter(fault, parameters));
-
-async function errorAfterLogin(fault: Fault) {
-	await fixture.start({});
-	fixture.meets('login', fault);
-	return textsOf(await fixture.engine.run({ parameters: getAll() }));
-}
-
-/** Returns the error of the credential's test, which has only a title: in n8n's form, it is one line. */
-const errorOfTest = (operation: 'login' | 'listClusters') => async (fault: Fault) => {
-	await fixture.start({});
-	fixture.meets(operation, fault);
+async function errorOfTest() {
 	const error: unknown = await fixture.engine.testCredential().catch((thrown: unknown) => thrown);
-	return textsOf({ error: error as Result['error'] });
-};
+	return { error: error as Result['error'] };
+}
+
+type Kind = keyof typeof requests;
+
+/** Returns the error of a request of this kind that gets this fault. Each login and each test is one of a new account. */
+async function errorOf(kind: Kind, fault: Fault) {
+	const [operations, run] = requests[kind];
+	if (operations !== 'others') await fixture.start({});
+	fixture.meets(operations, fault);
+	return textsOf(await run());
+}
 
 const trace = '\n\tat a.Jobs.create(Jobs.java:12)\n\tat a.Main.main(Main.java:3)';
 const timestamp = '2026-11-27T05:02:15.123+00:00';
@@ -136,12 +139,21 @@ const failedLists: Answer[] = [
 const one = { metadata: { uid: 'one' } };
 const all = (status: number, bodies: unknown[]) => bodies.map((body): Answer => [status, body]);
 
-test.each<[string, Answer[], after?: typeof errorAfter]>([
-	['a refused create', all(400, refusals)],
-	['a failed create', all(500, [`Error: boom${trace}`, 'group is missing:\n  one is needed'])],
-	['a create of too much', all(413, [undefined, '<html>413</html>', { message: 'Too Large' }])],
+test.each<[after: string, Kind, Answer[]]>([
+	['a refused create', 'create', all(400, refusals)],
+	[
+		'a failed create',
+		'create',
+		all(500, [`Error: boom${trace}`, 'group is missing:\n  one is needed']),
+	],
+	[
+		'a create of too much',
+		'create',
+		all(413, [undefined, '<html>413</html>', { message: 'Too Large' }]),
+	],
 	[
 		'a create without a job in the response',
+		'create',
 		[
 			...all(200, [undefined, null, '', [], ['one'], {}, { message: 'one' }, { a: 1, b: 2 }]),
 			...all(200, [{ code: 40301, error: { text: 'quota used up' } }, '<!-- login --><html>', 7]),
@@ -156,6 +168,7 @@ test.each<[string, Answer[], after?: typeof errorAfter]>([
 	],
 	[
 		'a response that is no list of clusters',
+		'list',
 		all(200, [
 			...[{ items: {} }, { items: 'one' }, { items: ['one'] }, { items: [one, null] }],
 			...[{ next: 'b' }, ['b'], true].map((token) => ({
@@ -166,77 +179,77 @@ test.each<[string, Answer[], after?: typeof errorAfter]>([
 			...[{ error: { code: 7 } }, { errors: ['maintenance'] }, { code: 0, msg: 'キーが無効です' }],
 			...[{ success: false }, { status: 500 }, { items: 7, error: 'maintenance' }],
 		]),
-		async (fault) => await errorAfter(fault, getAll()),
 	],
-	['a refused login', refusedLogins, errorAfterLogin],
+	['a refused login', 'login', refusedLogins],
 	[
 		"a failed test of the credential, which n8n's form shows as one line",
+		'login of a test',
 		failedTests,
-		errorOfTest('login'),
 	],
-	[
-		'a test of the credential in which only the list fails',
-		failedLists,
-		errorOfTest('listClusters'),
-	],
+	['a test of the credential in which only the list fails', 'list of a test', failedLists],
+])('the error says what the user needs to know, after %s', async (_, kind, answers) => {
+	const said: string[] = [];
+	for (const [status, body] of answers) {
+		const { title, description } = await errorOf(kind, answer(status, body));
+		// A login that isn't refused is sent once more.
+		expect(fixture.callsOf('login').length).toBeLessThanOrEqual(2);
+		const lines = description.split('\n').filter((line) => {
+			return !/^$|^Before you |^If it doesn't exist|^(POST|GET) \S+ was /.test(line);
+		});
+		const page = [`\n${status} ${JSON.stringify(body)}`, title, ...lines].join('\n\t');
+		said.push(page.replaceAll(fixture.sandbox.url, '<service>'));
+	}
+	expect(said.join('\n')).toMatchSnapshot();
+});
+
+const no = { message: 'no' };
+const askAdministrator = /^Ask the administrator of the service for the reason\./;
+const noJob = /^No job 'job-1' in namespace 'default'$/;
+const denied =
+	'<!DOCTYPE html><html><style>a{}</style><body>Access <b>denied</b><br>&#35;7</body></html>';
+const locked = (field: string) => ({ [field]: 'The user is locked', data: 'unknown-text' });
+const hidesToken = /^(?!.*unknown-text).*The user is locked/s;
+const fromProxy =
+	/^Check the 'Base URL'.*\(User-Agent: n8n\)\.\n\nA web page came, .*"Access denied #7"\n/s;
+const showsPage =
+	/\n\nA web page came, perhaps from a firewall, a proxy or a login page before the service: "Access denied #7"\n/;
+
+test.each<[of: Kind, statuses: number[], unknown, title: RegExp, description?: RegExp]>([
+	// This advice is given where it can help.
+	['create', [402, 406, 412, 415, 421, 426, 428, 451], no, /: no$/, askAdministrator],
+	['list', [402, 415, 451], no, /: no$/, askAdministrator],
+	['stop', [402, 406, 451], no, /: no$/, askAdministrator],
+	['stop', [410], no, noJob, /^Check 'Job ID' and 'Namespace'\./],
+	// A 304 is not called a redirect.
+	['list', [304], undefined, /^The service answered with nothing instead of a list of work cl/],
+	// The words of the service are not said twice.
+	['stop', [404], { message: 'No job job-1' }, noJob],
+	['stop', [404], { message: 'no job: JOB-1 (in namespace "default")' }, noJob],
+	['stop', [404], { message: 'job-1 has ended' }, / in namespace 'default': job-1 has ended$/],
+	// The words of a web page are in the description alone.
+	['create', [401], denied, /something before it refused to create the job$/, fromProxy],
+	['create', [404], denied, /template or the work cluster was not found$/, showsPage],
+	['create', [408, 502], denied, /failed to create the job; the job may exist$/, showsPage],
+	['login', [401], denied, /^The service refused the login$/, showsPage],
+	['login', [404], denied, /^No login endpoint at \S+\/oauth\/login$/, showsPage],
+	['login', [502], denied, /^The service failed to log the user in$/, showsPage],
+	// A login without a token shows one field of the response alone, since any other may be a token.
+	['login', [200], locked('message'), / of visible ASCII characters$/, hidesToken],
+	['login', [200], locked('error'), /: The user is locked$/, hidesToken],
+	['login', [200], locked('msg'), / of visible ASCII characters$/, hidesToken],
 ])(
-	'the error says what the user needs to know, after %s',
-	async (_, answers, after = errorAfter) => {
-		const said: string[] = [];
-		for (const [status, body] of answers) {
-			const { title, description } = await after(answer(status, body));
-			// A login that isn't refused is sent once more.
-			expect(fixture.callsOf('login').length).toBeLessThanOrEqual(2);
-			const lines = description.split('\n').filter((line) => {
-				return !/^$|^Before you |^If it doesn't exist|^(POST|GET) \S+ was /.test(line);
-			});
-			const page = [`\n${status} ${JSON.stringify(body)}`, title, ...lines].join('\n\t');
-			said.push(page.replaceAll(fixture.sandbox.url, '<service>'));
+	'the error of a %s after %j with %j has the title %s',
+	async (...[of, statuses, body, title, said = /./]) => {
+		for (const status of statuses) {
+			const error = await errorOf(of, answer(status, body));
+			const description = expect.stringMatching(said) as unknown;
+			expect([status, error]).toEqual([
+				status,
+				{ title: expect.stringMatching(title) as unknown, description },
+			]);
 		}
-		expect(said.join('\n')).toMatchSnapshot();
 	},
 );
-
-test.each([
-	['cluster', getAll(), { items: [{ metadata: { uid: 'c-1' } }] }],
-	['job', create(), { metadata: { uid: 'j-1' }, displayName: 'Report' }],
-])('a %s is a success, whatever stands beside it', async (_, parameters, body) => {
-	for (const beside of [
-		...[{ code: 0, message: 'ok' }, 'none', 200, true].map((error) => ({ error })),
-		...[{ success: false }, { ok: false }, { status: 'failed' }, { message: 'no' }],
-	]) {
-		const { items } = await runAfter(answer(200, { ...body, ...beside }), parameters);
-		expect([beside, items.length]).toEqual([beside, 1]);
-	}
-});
-
-const askAdministrator = /^Ask the administrator of the service for the reason\./;
-
-test.each<[RegExp, statuses: number[], parameters: INodeParameters]>([
-	[askAdministrator, [402, 406, 412, 415, 421, 426, 428, 451], create()],
-	[askAdministrator, [402, 415, 451], getAll()],
-	[askAdministrator, [402, 406, 451], stop],
-	[/^Check 'Job ID' and 'Namespace'\./, [410], stop],
-])('the advice %s is given where it can help: after %j', async (advice, statuses, parameters) => {
-	for (const status of statuses) {
-		const { description } = await errorAfter(answer(status, { message: 'no' }), parameters);
-		expect([status, description]).toEqual([status, expect.stringMatching(advice)]);
-	}
-});
-
-test('a 304 is not called a redirect', async () => {
-	const { title } = await errorAfter(answer(304), getAll());
-	expect(title).toBe('The service answered with nothing instead of a list of work clusters');
-});
-
-test('the words of the service are not said twice', async () => {
-	for (const message of ['No job job-1', 'no job: JOB-1 (in namespace "default")']) {
-		const { title } = await errorAfter(answer(404, { message }), stop);
-		expect(title).toBe("No job 'job-1' in namespace 'default'");
-	}
-	const { title } = await errorAfter(answer(404, { message: 'job-1 has ended' }), stop);
-	expect(title).toBe("No job 'job-1' in namespace 'default': job-1 has ended");
-});
 
 describe('The title of an error', () => {
 	const long = `registry.example.com/${'x'.repeat(120)} is unreachable`;
@@ -255,7 +268,8 @@ describe('The title of an error', () => {
 		async (beginning, parameters, status, words = '') => {
 			const quote = words.length > 80 ? `${words.slice(0, 79)}…` : words;
 			const title = words === '' ? beginning : `${beginning}: ${quote}`;
-			const result = await runAfter(answer(status, { message: words }), parameters);
+			fixture.meets('others', answer(status, { message: words }));
+			const result = await fixture.engine.run({ parameters });
 			expect(textsOf(result).title).toBe(title);
 			expect(result.run.status).toBe('error');
 			expect(result.error?.message).not.toContain('canceled');
@@ -273,7 +287,7 @@ describe('The title of an error', () => {
 		) {
 			return Reflect.apply(writeHead, this, [status, 'The group is locked.', headers]);
 		});
-		const { title } = await errorAfter(answer(400, { message: 'The group is locked.' }));
+		const { title } = await errorOf('create', answer(400, { message: 'The group is locked.' }));
 		expect(title).toMatch(/: The group is locked\.$/);
 	});
 });
@@ -295,48 +309,16 @@ test.each([
 ])('the error for a megabyte of %s is short, and is there at once', async (_, text) => {
 	const body: unknown = text.startsWith('<') ? text : JSON.parse(text);
 	const before = process.cpuUsage();
-	const { description } = await errorAfter(answer(400, body), getAll());
+	const { description } = await errorOf('list', answer(400, body));
 	expect(process.cpuUsage(before).user / 1_000).toBeLessThan(1_500);
 	expect(description).toMatch(text.startsWith('<') ? /"Bad/ : /The service says: /);
 	expect(description.length).toBeLessThan(2_000);
 });
 
-test.each(['message', 'error', 'msg'])(
-	"a login without a token shows the response's field %s alone, since any other may be a token",
-	async (field) => {
-		const body = { [field]: 'The user is locked', data: 'unknown-text' };
-		const { title, description } = await errorAfterLogin(answer(200, body));
-		expect(`${title}\n${description}`).toContain('The user is locked');
-		expect(`${title}\n${description}`).not.toContain('unknown-text');
-	},
-);
-
-test.each<[number, title: string, after?: typeof errorAfter]>([
-	[401, 'The service or something before it refused to create the job'],
-	[404, 'The namespace, the workflow template or the work cluster was not found'],
-	[408, 'The service failed to create the job; the job may exist'],
-	[502, 'The service failed to create the job; the job may exist'],
-	[401, 'The service refused the login', errorAfterLogin],
-	[404, 'No login endpoint at <service>/oauth/login', errorAfterLogin],
-	[502, 'The service failed to log the user in', errorAfterLogin],
-])(
-	'after a web page with %i, the title is "%s", and the description says what the page shows',
-	async (status, said, after = errorAfter) => {
-		const page =
-			'<!DOCTYPE html><html><style>a{}</style><body>Access <b>denied</b><br>&#35;7</body></html>';
-		const { title, description } = await after(answer(status, page));
-		expect(title.replace(fixture.sandbox.url, '<service>')).toBe(said);
-		expect(description).toContain(
-			'\n\nA web page came, perhaps from a firewall, a proxy or a login page before the service: "Access denied #7"\n',
-		);
-		if (title.includes('something before it'))
-			expect(description).toMatch(/^Check the 'Base URL'.*\(User-Agent: n8n\)\.\n/);
-	},
-);
-
 test('Markup is shown as text in the job ID of an error, and stays as it is in an error item, which is data', async () => {
 	const parameters = change('stop', { jobId: '<b onclick="alert(1)">Session expired' });
-	const { title, description } = await errorAfter(answer(404), parameters);
+	fixture.meets('others', answer(404));
+	const { title, description } = textsOf(await fixture.engine.run({ parameters }));
 	expect(title).toBe(`No job '‹b onclick="alert(1)"›Session expir…' in namespace 'default'`);
 	expect(description).not.toContain('<');
 	const onError = 'continueRegularOutput';

@@ -14,20 +14,19 @@ const fixture = useSandbox();
 const waiting = (parameters: INodeParameters = {}) =>
 	create({ options: { waitUntilCalled: 'callbackUrl', waitLimit: 60 }, ...parameters });
 
+/** Parameters of a job with one input. */
+const inFields = (id: string) => ({ inputs: { input: [{ id }] } });
+const inJson = (id: string) => ({ specifyParameters: 'json', inputsJson: `[{ "id": "${id}" }]` });
+
 /** The output of Create while it waits: the job, without a call. */
 const noCall = [expect.objectContaining({ displayName: 'Report', callback: null }) as unknown];
 
 test.each<[id: string, minutes: number, INodeParameters, inputs?: INodeParameters]>([
 	// The option with its default value, which the editor stores (form.test.ts).
-	['callbackUrl', 60, { waitUntilCalled: 'callbackUrl' }, { inputs: { input: [{ id: 'b' }] } }],
+	['callbackUrl', 60, { waitUntilCalled: 'callbackUrl' }, inFields('b')],
 	// The longest wait, which a date can hold.
 	['a', 525_600, { waitUntilCalled: 'a', waitLimit: 525_600 }],
-	[
-		'a',
-		60,
-		{ waitUntilCalled: ' a' },
-		{ specifyParameters: 'json', inputsJson: '[{ "id": "b" }]' },
-	],
+	['a', 60, { waitUntilCalled: ' a' }, inJson('b')],
 	['callbackUrl', 60, { waitUntilCalled: '' }],
 	['callbackUrl', 60, { waitUntilCalled: ' ', waitLimit: '' }],
 	['callbackUrl', 60, { waitUntilCalled: '={{ null }}', waitLimit: '={{ null }}' }],
@@ -45,16 +44,10 @@ test.each<[id: string, minutes: number, INodeParameters, inputs?: INodeParameter
 );
 
 const isTaken = /'Wait Until Called' is "callbackUrl", which is already an input of the job/;
-const withSpaces = '[{ "id": " callbackUrl " }]';
 
 test.each<[string, INodeParameters, IDataObject[], RegExp]>([
-	['an input of that ID', { inputs: { input: [{ id: 'callbackUrl', value: '' }] } }, [{}], isTaken],
-	[
-		'an input of that ID with spaces, as JSON',
-		{ specifyParameters: 'json', inputsJson: withSpaces },
-		[{}],
-		isTaken,
-	],
+	['an input of that ID', inFields('callbackUrl'), [{}], isTaken],
+	['an input of that ID with spaces, as JSON', inJson(' callbackUrl '), [{}], isTaken],
 	['two items', {}, [{}, {}], /'Wait Until Called' takes one item per execution, not 2/],
 ])('Create sends nothing with %s', async (_, parameters, items, message) => {
 	const { error, run } = await fixture.engine.run({ parameters: waiting(parameters) }, items);
@@ -75,6 +68,10 @@ test.each<[why: string, NodeOptions]>([
 	expect(run.waitTill).toBeUndefined();
 	if (why !== 'its item fails') expect(fixture.sentJob()).toMatchObject({ inputs: [] });
 });
+
+/** Replaces the function by which n8n begins the wait. */
+const begin = () => jest.spyOn(ExecuteContext.prototype, 'putExecutionToWait');
+const locked = new Error('The database is locked');
 
 /** Returns what n8n gives the node when a job calls this address, and the execution waits with this item. */
 const callOf = (address: string, item: unknown) =>
@@ -115,11 +112,10 @@ test.each(['Retry On Fail', 'Retry'])(
 	async (way) => {
 		const settings = { retryOnFail: way === 'Retry On Fail', maxTries: 2, waitBetweenTries: 1 };
 		const nodes = [{ parameters: waiting(), settings }];
-		const begin = jest.spyOn(ExecuteContext.prototype, 'putExecutionToWait');
-		begin.mockRejectedValueOnce(new Error('database is locked'));
+		const beginning = begin().mockRejectedValueOnce(locked);
 		const first = await fixture.engine.start(nodes, [{}]).result;
 		const { run, items } = settings.retryOnFail ? first : await fixture.engine.retry(first, nodes);
-		expect(begin).toHaveBeenCalledTimes(2);
+		expect(beginning).toHaveBeenCalledTimes(2);
 		expect(run.waitTill).toBeDefined();
 		expect(items.map(({ json }) => json)).toEqual(noCall);
 		expect(fixture.sentJobs()).toHaveLength(1);
@@ -127,9 +123,8 @@ test.each(['Retry On Fail', 'Retry'])(
 );
 
 test('a cancel while the wait begins ends the wait but not the job', async () => {
-	const begin = jest.spyOn(ExecuteContext.prototype, 'putExecutionToWait');
 	const running = fixture.engine.start([{ parameters: waiting() }], [{}]);
-	begin.mockImplementationOnce(async () => await Promise.resolve(running.cancel()));
+	begin().mockImplementationOnce(async () => await Promise.resolve(running.cancel()));
 	const { run } = await running.result;
 	expect(run.status).toBe('canceled');
 	expect(fixture.callsOf('changeJobState')).toEqual([]);
@@ -176,37 +171,25 @@ test('of two Creates in a row, each waits for the call of its own job', async ()
 	]);
 });
 
-describe('If n8n cannot begin the wait, the item fails, and its error names the job', () => {
-	/** Runs the node in an n8n whose database is locked. Returns the result, and what the error says. */
-	async function run(onError: NonNullable<NodeOptions['onError']>) {
-		const begin = jest.spyOn(ExecuteContext.prototype, 'putExecutionToWait');
-		begin.mockRejectedValueOnce(new Error('The database is locked'));
-		const result = await fixture.engine.run({ parameters: waiting(), onError });
-		const [uid = ''] = fixture.sandbox.store.jobs.keys();
-		expect(result.run.waitTill).toBeUndefined();
-		const message = /^The job was created, but n8n can't wait for its call/;
-		const retry = onError === 'stopWorkflow' ? 'use Retry of execution .*' : '';
-		const description = new RegExp(`Job ${uid} .*${retry}The database is locked`, 's');
-		const said = {
-			message: expect.stringMatching(message) as unknown,
-			description: expect.stringMatching(description) as unknown,
-		};
-		return { ...result, ...said, uid };
-	}
-
-	test('if the workflow continues', async () => {
-		const { branches, message, description } = await run('continueErrorOutput');
-		const error = { description, itemIndex: 0, httpStatus: null, jobMayExist: true };
-		expect(branches.map((items) => items.map(({ json }) => json))).toEqual([
-			[],
-			[{ message, error }],
-		]);
+test('if n8n cannot begin the wait, the item fails, and its error names the job', async () => {
+	begin().mockRejectedValue(locked);
+	const parameters = waiting();
+	const continued = await fixture.engine.run({ parameters, onError: 'continueErrorOutput' });
+	const stopped = await fixture.engine.run({ parameters });
+	const [first, second] = fixture.sandbox.store.jobs.keys();
+	const says = (description: string) => ({
+		message: expect.stringMatching(
+			/^The job was created, but n8n can't wait for its call/,
+		) as unknown,
+		description: expect.stringMatching(new RegExp(description, 's')) as unknown,
 	});
-
-	test('if the workflow stops', async () => {
-		const { error, message, description, uid } = await run('stopWorkflow');
-		const createdJobs = [{ itemIndex: 0, uid, displayName: 'Report', namespace: 'default' }];
-		const context = { createdJobs, jobMayExist: true };
-		expect(error).toMatchObject({ message, description, context });
+	const { message, description } = says(`Job ${first} .*The database is locked`);
+	const error = { description, itemIndex: 0, httpStatus: null, jobMayExist: true };
+	expect(continued.branches).toMatchObject([[], [{ json: { message, error } }]]);
+	const createdJobs = [{ itemIndex: 0, uid: second, displayName: 'Report', namespace: 'default' }];
+	expect(stopped.error).toMatchObject({
+		...says(`Job ${second} .*use Retry of execution .*The database is locked`),
+		context: { createdJobs, jobMayExist: true },
 	});
+	for (const { run } of [continued, stopped]) expect(run.waitTill).toBeUndefined();
 });

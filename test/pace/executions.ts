@@ -77,6 +77,11 @@ export interface BatchOptions {
 	concurrency?: number;
 	/** Whether the requests create jobs, and are therefore not idempotent. */
 	creates?: boolean;
+	isInEditor?: boolean;
+	/** The time limit of the run. */
+	limitMs?: number;
+	/** An object that all runs of one execution share. */
+	execution?: object;
 }
 
 export const seconds = (count: number) => count * 1_000;
@@ -96,14 +101,6 @@ const CALL: ServiceRequest<string> = {
 	errorTexts: () => ({ action: 'do it', ifRefused: '' }),
 };
 
-/** The time limits of a client, where it runs, and an object that all clients of one execution share. */
-interface Limits {
-	isInEditor?: boolean;
-	patienceMs?: number;
-	limitMs?: number;
-	execution?: object;
-}
-
 type End = { body: string } | { failure: Failure };
 
 /**
@@ -114,7 +111,7 @@ type End = { body: string } | { failure: Failure };
 function clientWith(
 	limiter: AccountLimiter,
 	endOf: (request: ServiceRequest<unknown>) => Promise<End>,
-	{ execution = {}, isInEditor = false, ...limits }: Limits = {},
+	{ execution = {}, isInEditor = false, limitMs }: BatchOptions,
 ): ServiceClient {
 	const aborted: End = { failure: cancelled({ sent: true }) };
 	const send = async (
@@ -132,7 +129,7 @@ function clientWith(
 		getMode: () => (isInEditor ? 'manual' : 'trigger'),
 	};
 	const credential = { session: session as Session, access: {} as N8nAccess };
-	return new ServiceClient(context as N8nContext, credential, limits);
+	return new ServiceClient(context as N8nContext, credential, { limitMs });
 }
 
 export class Executions {
@@ -147,19 +144,19 @@ export class Executions {
 		private readonly workMs = 0,
 	) {}
 
-	begin(
-		items: number[],
-		{ maxRetries = 0, creates = true, concurrency, ...limits }: Limits & BatchOptions = {},
-	): Execution {
+	/** Returns how many milliseconds of virtual time have passed. */
+	readonly at = () => this.clock.now() - this.startedAt;
+
+	begin(items: number[], given: BatchOptions = {}): Execution {
+		const { maxRetries = 0, creates = true, concurrency } = given;
 		const abort = new AbortController();
 		const execution: Execution = {
 			...{ sent: [], healthChecks: [], done: [], failed: [], mostInFlight: 0, isOver: false },
 			stop: () => abort.abort(),
 		};
 		this.all.push(execution);
-		const { clock, limiter } = this;
+		const { clock, limiter, at } = this;
 		let inFlight = 0;
-		const at = () => clock.now() - this.startedAt;
 		const answerTo = async (what: number) => {
 			const answer = this.service(what, at());
 			const { failure, after = failure === undefined ? 20 : 5 } =
@@ -182,7 +179,7 @@ export class Executions {
 			inFlight -= 1;
 			return result;
 		};
-		const client = clientWith(limiter, endOf, limits);
+		const client = clientWith(limiter, endOf, given);
 		const options = { maxRetries, concurrency, timeout: 1_000, signal: abort.signal };
 		const job = { namespace: 'default', displayName: 'Report' };
 		const work = async (n: number) => {
@@ -208,4 +205,12 @@ export class Executions {
 		await this.clock.pass(3_600_000, isOver);
 		if (!isOver()) throw new Error('Not over after an hour');
 	}
+}
+
+/** Runs one execution at a service until it is over. */
+export async function ended(service: Service, items: number[], options?: BatchOptions) {
+	const executions = new Executions(service);
+	const execution = executions.begin(items, options);
+	await executions.end();
+	return execution;
 }

@@ -1,7 +1,7 @@
 import { failureOf } from '../../nodes/JobOrchestration/service/errors/failure';
 import { broken, statusFailure, unreachable } from '../reliability/statusFailure';
-import { Executions, lastAt, mayExist, range, seconds } from './executions';
-import { bucket, connections, during, answersIn, rejected } from './services';
+import { ended, Executions, lastAt, mayExist, range, seconds } from './executions';
+import { answersIn, bucket, connections, during, rejected, withChecks } from './services';
 import { type Service, useSameRandomNumbers, windowed } from './services';
 
 /*
@@ -44,7 +44,7 @@ test.each<Row>([
 		const sent = all.flatMap((execution) => execution.sent);
 		const failed = all.flatMap((execution) => execution.failed);
 		expect(all.flatMap(({ done }) => done).length + failed.length).toBe(batches.flat().length);
-		expect(executions.clock.now() - seconds(1)).toBeLessThanOrEqual(seconds(longest));
+		expect(executions.at()).toBeLessThanOrEqual(seconds(longest));
 		expect(sent.length - new Set(sent.map(({ n }) => n)).size).toBeLessThanOrEqual(again);
 		expect(mayExist(failed).length).toBeLessThanOrEqual(uncertain);
 		// An item fails only if its job may exist.
@@ -60,9 +60,7 @@ describe('Items that are always rejected', () => {
 		['all but the last fifty', (n) => n < 150, undefined, 500],
 	])('do not delay the others: %s', async (_, isRejected, retryAfter, longest) => {
 		const failure = rejected(retryAfter && seconds(retryAfter));
-		const executions = new Executions((n) => (isRejected(n) ? failure : undefined));
-		const execution = executions.begin(range(200));
-		await executions.end();
+		const execution = await ended((n) => (isRejected(n) ? failure : undefined), range(200));
 		expect(items(execution.done)).toEqual(range(200).filter((n) => !isRejected(n)));
 		expect(lastAt(execution.done)).toBeLessThanOrEqual(seconds(longest));
 		expect(execution.failed[0]?.problem).toMatchObject({ httpStatus: failure.httpStatus });
@@ -117,14 +115,13 @@ test('At a Concurrency of 1, every execution ends, even if a request fails while
 	expect([hasty.failed.length, patient.failed.length]).toEqual([1, 5]);
 });
 
+const firstTwoFail: Service = (n) => (n < 2 ? statusFailure(500) : undefined);
+
 describe('At a Concurrency of 1, no item waits for a request whose health check', () => {
 	/** Two creates fail, and the first health check ends in this way. */
 	const withFirstCheck = (end: ReturnType<Service>) => {
 		let checks = 0;
-		return new Executions((n) => {
-			if (Number.isNaN(n)) return checks++ === 0 ? end : undefined;
-			return n < 2 ? statusFailure(500) : undefined;
-		});
+		return new Executions(withChecks(firstTwoFail, () => (checks++ === 0 ? end : undefined)));
 	};
 
 	test("can't be sent", async () => {
@@ -136,13 +133,15 @@ describe('At a Concurrency of 1, no item waits for a request whose health check'
 		expect(items(execution.done)).toEqual([3, 4, 5]);
 	});
 
-	test('was stopped', async () => {
+	test('was stopped, which ends the wait for it at once', async () => {
 		const executions = withFirstCheck({ after: seconds(5) });
 		const limits = { concurrency: 1, execution: {} };
 		const stopped = executions.begin(range(6), limits);
 		await executions.clock.pass(seconds(2));
 		expect(stopped.healthChecks).toHaveLength(1);
 		stopped.stop();
+		await executions.clock.pass(1);
+		expect(stopped.isOver).toBe(true);
 		const next = executions.begin([10, 11], limits);
 		await executions.end();
 		expect(items(next.done)).toEqual([10, 11]);
@@ -156,12 +155,8 @@ test.each([
 ])(
 	'No health check is sent before the Retry-After of the one before, %s s, is over',
 	async (retryAfter, most) => {
-		const executions = new Executions((n) => {
-			if (Number.isNaN(n)) return rejected(seconds(retryAfter));
-			return n < 2 ? statusFailure(500) : undefined;
-		});
-		const { healthChecks, done } = executions.begin(range(6), { concurrency: 1 });
-		await executions.end();
+		const service = withChecks(firstTwoFail, () => rejected(seconds(retryAfter)));
+		const { healthChecks, done } = await ended(service, range(6), { concurrency: 1 });
 		const waits = healthChecks
 			.slice(1)
 			.map(({ at }, index) => at - (healthChecks[index]?.at ?? at));
@@ -172,11 +167,8 @@ test.each([
 );
 
 test('While health checks are answered and creates are throttled, the probes become fewer', async () => {
-	const executions = new Executions((n, at) =>
-		Number.isNaN(n) ? undefined : at < 20 ? broken : rejected(),
-	);
-	const { sent, healthChecks } = executions.begin(range(500));
-	await executions.end();
+	const service = withChecks(during(0, 20, broken, () => rejected()));
+	const { sent, healthChecks } = await ended(service, range(500));
 	expect(healthChecks.length).toBeLessThan(40);
 	expect(sent.length).toBeLessThan(60);
 });

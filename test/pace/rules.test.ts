@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 
 import type { Failure } from '../../nodes/JobOrchestration/service/errors/failure';
 import { broken, statusFailure, timedOut, unreachable } from '../reliability/statusFailure';
-import { type Execution, Executions, lastAt, mayExist, range, seconds } from './executions';
-import { atOnce, bucket, connections, answersIn, rejected } from './services';
+import { ended, type Execution, Executions, lastAt, mayExist, range, seconds } from './executions';
+import { answersIn, atOnce, bucket, connections, during, rejected, withChecks } from './services';
 import { type Service, silence, useSameRandomNumbers } from './services';
 
 /*
@@ -17,16 +17,6 @@ const sentBetween = ({ sent }: Execution, from: number, to: number) =>
 	sent.filter(({ at }) => at >= from && at < to);
 const allOf = (executions: Execution[], list: 'sent' | 'failed' | 'done') =>
 	executions.flatMap((execution) => execution[list]).length;
-
-const isHealthCheck = (n: number) => Number.isNaN(n);
-
-/** Returns a service that fails all requests between two times. If `answersChecks` is true, health checks succeed. */
-const failing =
-	(from: number, until: number, failure: Failure, answersChecks = false): Service =>
-	(n, at) => {
-		const fails = at >= from && at < until && !(answersChecks && isHealthCheck(n));
-		return fails ? { failure, after: 5 } : { after: 20 };
-	};
 
 test('1. Ten requests of all executions are in flight at first, and each response raises this limit by 0.3.', async () => {
 	const together = new Executions(answersIn(50));
@@ -52,9 +42,7 @@ test('1. The limit rises with the responses, but not if they slow down, if n8n i
 	expect(await mostOf(answersIn(50), 600)).toBeGreaterThan(40);
 	expect(await mostOf(atOnce(4, 50), 300)).toBeLessThan(30);
 	expect(await mostOf(answersIn(1), 1_000, 0.7)).toBeLessThan(6);
-	const breaks = new Executions(connections(20, 50));
-	const { mostInFlight } = breaks.begin(range(1_000));
-	await breaks.end();
+	const { mostInFlight } = await ended(connections(20, 50), range(1_000));
 	expect(mostInFlight).toBeLessThan(30);
 });
 
@@ -91,7 +79,7 @@ test('2. A throttled request sets a rate limit of ten per second. It grows, and 
 });
 
 test('3. In an outage, one request at a time is a probe, after a backoff of up to five seconds. The first success ends it.', async () => {
-	const executions = new Executions(failing(100, 20_100, statusFailure(502)), 0.1);
+	const executions = new Executions(during(100, 20_100, statusFailure(502)), 0.1);
 	const reads = executions.begin(range(400), { creates: false, maxRetries: 40 });
 	await executions.clock.pass(seconds(25));
 	const probes = sentBetween(reads, 150, 20_100).map(({ at }) => at);
@@ -106,9 +94,8 @@ test('3. In an outage, one request at a time is a probe, after a backoff of up t
 
 test('3. A single failure delays no request while others are answered.', async () => {
 	for (const failure of [silence, statusFailure(500)]) {
-		const quick = new Executions((n) => (n === 50 ? failure : undefined));
-		const { done, healthChecks } = quick.begin(range(300));
-		await quick.end();
+		const service: Service = (n) => (n === 50 ? failure : undefined);
+		const { done, healthChecks } = await ended(service, range(300));
 		expect([done.length, healthChecks.length]).toEqual([299, 0]);
 		expect(lastAt(done)).toBeLessThan(seconds(1));
 	}
@@ -117,9 +104,8 @@ test('3. A single failure delays no request while others are answered.', async (
 test('3. If a service stops responding, only the requests in flight are lost, and one probe.', async () => {
 	for (const concurrency of [1, 100]) {
 		let answered = 0;
-		const silent = new Executions(() => ((answered += 1) > 20 ? silence : undefined));
-		const execution = silent.begin(range(240), { concurrency });
-		await silent.end();
+		const silent: Service = () => ((answered += 1) > 20 ? silence : undefined);
+		const execution = await ended(silent, range(240), { concurrency });
 		// After 45 seconds of health checks, one create is sent as the probe.
 		expect(mayExist(execution.failed)).toHaveLength(concurrency + 1);
 		expect(execution.done).toHaveLength(20);
@@ -127,10 +113,10 @@ test('3. If a service stops responding, only the requests in flight are lost, an
 });
 
 test('4. After four creates as probes without a clear response, an execution sends no more of them for a minute.', async () => {
-	const executions = new Executions(failing(0, 600_000, statusFailure(503), true));
+	const executions = new Executions(withChecks(() => statusFailure(503)));
 	const batch = executions.begin(range(300));
 	await executions.clock.pass(seconds(10));
-	const laterAt = executions.clock.now() - seconds(1);
+	const laterAt = executions.at();
 	const later = executions.begin([0]);
 	await executions.end();
 	expect(mayExist(batch.failed).length).toBeLessThanOrEqual(14);
@@ -145,7 +131,7 @@ test('4. After four creates as probes without a clear response, an execution sen
 });
 
 test('4. Eighty executions of one item each lose at most thirty jobs together.', async () => {
-	const each = new Executions(failing(0, 600_000, statusFailure(503), true));
+	const each = new Executions(withChecks(() => statusFailure(503)));
 	const all = range(80).map((n) => each.begin([n]));
 	await each.end();
 	expect(all.flatMap(({ failed }) => mayExist(failed)).length).toBeLessThanOrEqual(30);
@@ -161,10 +147,9 @@ test('4. If only the health checks fail, all creates but those that fail are mad
 		[statusFailure(502), 60],
 		[rejected(seconds(3)), 60],
 	] as const) {
-		const half = new Executions((n) => {
-			if (isHealthCheck(n)) return check;
-			return n === 3 || n === 4 ? { failure: statusFailure(500), after: 30 } : undefined;
-		});
+		const failed = { failure: statusFailure(500), after: 30 };
+		const service: Service = (n) => (n === 3 || n === 4 ? failed : undefined);
+		const half = new Executions(withChecks(service, () => check));
 		const first = half.begin(range(22));
 		await half.end();
 		const second = half.begin(range(27).slice(22));
@@ -175,7 +160,7 @@ test('4. If only the health checks fail, all creates but those that fail are mad
 });
 
 test('4. After one clear response, all executions continue, including the one that has given up.', async () => {
-	const mended = new Executions(failing(0, 8_000, statusFailure(503), true));
+	const mended = new Executions(withChecks(during(0, 8_000, statusFailure(503))));
 	const loop = {};
 	mended.begin(range(300), { execution: loop });
 	await mended.clock.pass(seconds(8));
@@ -191,13 +176,11 @@ test('5. At a Concurrency of 1, requests keep their order while they sleep for u
 	// limiter.test.ts has items that are always throttled.
 	const inOrder: Array<[Service, boolean]> = [
 		[bucket(10, 5), true],
-		[failing(100, 130, statusFailure(502)), false],
-		[failing(100, 120, broken), true],
+		[during(100, 130, statusFailure(502)), false],
+		[during(100, 120, broken), true],
 	];
 	for (const [service, creates] of inOrder) {
-		const one = new Executions(service);
-		const { sent } = one.begin(range(60), { concurrency: 1, maxRetries: 1, creates });
-		await one.end();
+		const { sent } = await ended(service, range(60), { concurrency: 1, maxRetries: 1, creates });
 		const order = sent.map(({ n }) => n);
 		expect(order).toEqual([...order].sort((a, b) => a - b));
 		expect(new Set(order).size).toBe(60);
@@ -206,10 +189,8 @@ test('5. At a Concurrency of 1, requests keep their order while they sleep for u
 
 test('5. At a Concurrency of 1, the first probe is the next request, and later ones are random.', async () => {
 	// Items 10 and 11 fail, 12 is the first probe, and the second one is random.
-	const away = new Executions((n) => (n >= 10 ? statusFailure(500) : undefined));
-	const reads = { concurrency: 1, maxRetries: 0, creates: false };
-	const { sent: probes } = away.begin(range(60), reads);
-	await away.end();
+	const away: Service = (n) => (n >= 10 ? statusFailure(500) : undefined);
+	const { sent: probes } = await ended(away, range(60), { concurrency: 1, creates: false });
 	expect(probes.slice(0, 13).map(({ n }) => n)).toEqual(range(13));
 	expect(probes[13]?.n).not.toBe(13);
 });
@@ -301,7 +282,7 @@ test('8. In an outage, requests fail after about 70 seconds, also in the editor 
 		[seconds(3_601), 0],
 	] as const) {
 		await gone.clock.pass(idleMs);
-		const at = gone.clock.now() - seconds(1);
+		const at = gone.at();
 		const next = gone.begin([0], { maxRetries: 3, isInEditor: true });
 		await gone.end();
 		expect(lastAt(next.failed) - at).toBeGreaterThanOrEqual(waitsMs);
@@ -310,9 +291,7 @@ test('8. In an outage, requests fail after about 70 seconds, also in the editor 
 });
 
 test('8. A request that sleeps for its own Retry-After fails with the others.', async () => {
-	const never = new Executions(() => rejected(seconds(60)));
-	const asleep = never.begin(range(300));
-	await never.end();
+	const asleep = await ended(() => rejected(seconds(60)), range(300));
 	expect(asleep.failed).toHaveLength(300);
 	expect(lastAt(asleep.failed)).toBeLessThan(seconds(90));
 });
@@ -368,7 +347,7 @@ test("9. Executions take turns, so one that begins later doesn't wait for the ot
 	const slow = new Executions(bucket(5, 1));
 	const first = slow.begin(range(150));
 	await slow.clock.pass(seconds(3));
-	const begunAt = slow.clock.now() - seconds(1);
+	const begunAt = slow.at();
 	const second = slow.begin([0]);
 	await slow.clock.pass(seconds(4));
 	expect(Number(second.sent[0]?.at) - begunAt).toBeLessThan(seconds(1));
@@ -376,19 +355,6 @@ test("9. Executions take turns, so one that begins later doesn't wait for the ot
 	first.stop();
 	await slow.clock.pass(10);
 	expect(first.isOver).toBe(true);
-});
-
-test('9. A cancel also ends the wait for a health check.', async () => {
-	const silent = new Executions((n, at) =>
-		isHealthCheck(n) ? { ...silence, after: seconds(10) } : at > 100 ? silence : undefined,
-	);
-	const checked = silent.begin(range(300));
-	await silent.clock.pass(seconds(2));
-	expect(checked.healthChecks).toHaveLength(1);
-	checked.stop();
-	await silent.clock.pass(1);
-	expect(checked.isOver).toBe(true);
-	await silent.end();
 });
 
 test('each rule in docs/architecture.md is proven, and each part belongs to one of at most nine', () => {

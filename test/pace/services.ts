@@ -18,6 +18,12 @@ type Answer = Failure | undefined | { failure?: Failure | undefined; after: numb
  */
 export type Service = (n: number, at: number) => Answer;
 
+/** Returns a service that answers health checks as `check` does, and other requests as `service` does. */
+export const withChecks =
+	(service: Service, check: Service = () => undefined): Service =>
+	(n, at) =>
+		Number.isNaN(n) ? check(n, at) : service(n, at);
+
 export const rejected = (retryAfter?: number) => statusFailure(429, retryAfter);
 export const silence = { failure: timedOut, after: 500 } as const;
 
@@ -81,6 +87,11 @@ export function connections(most: number, latency: number, failure: Failure = br
 }
 
 /** Returns a service that fails all requests between two times. */
-export function during(from: number, to: number, failure: Failure, service: Service): Service {
-	return (n, at) => (at >= from && at < to ? { failure, after: 1 } : service(n, at));
+export function during(
+	from: number,
+	to: number,
+	failure: Failure,
+	service: Service = () => undefined,
+): Service {
+	return (n, at) => (at >= from && at < to ? failure : service(n, at));
 }

@@ -1,4 +1,4 @@
-import type { Fault, When } from '../../sandbox';
+import type { Fault, Plan, PlannedCall, When } from '../../sandbox';
 
 /*
  * Faults that make the sandbox send a planned answer instead of its own.
@@ -19,3 +19,9 @@ export const answer = (...given: Answer) => answerWhen('beforeActing', ...given)
 
 /** Returns a fault: the service carries out the operation, and then sends this answer. */
 export const actAndAnswer = (...given: Answer) => answerWhen('afterActing', ...given);
+
+/** Returns a plan for the calls of an operation: only the nth one, counted from 1, meets these faults. */
+export const onlyAt =
+	(n: number, faults: ReturnType<Plan>) =>
+	({ nOfOperation }: PlannedCall): ReturnType<Plan> =>
+		nOfOperation === n ? faults : undefined;

@@ -22,6 +22,9 @@ type Helper = n8nWorkflow.ICredentialsHelper;
 export class CredentialsInMemory extends n8nWorkflow.ICredentialsHelper {
 	private readonly stored = new Map<string, ICredentialDataDecryptedObject>();
 
+	/** Called before each read of the credential by a node. */
+	onRead = (): void => {};
+
 	constructor(private readonly types: (name: string) => ICredentialType) {
 		super();
 	}
@@ -39,6 +42,7 @@ export class CredentialsInMemory extends n8nWorkflow.ICredentialsHelper {
 	async getDecrypted(
 		...[, { id }, , mode, executeData, , values]: Parameters<Helper['getDecrypted']>
 	): Promise<ICredentialDataDecryptedObject> {
+		this.onRead();
 		const data = await this.read(String(id));
 		if (values === undefined) return data;
 		const { workflow, runExecutionData, runIndex, itemIndex, node, connectionInputData } = values;
@@ -69,14 +73,12 @@ export class CredentialsInMemory extends n8nWorkflow.ICredentialsHelper {
 		const expirable = type.properties.find(
 			(property) => property.type === 'hidden' && property.typeOptions?.expirable === true,
 		);
-		if (expirable === undefined || type.preAuthentication === undefined) return undefined;
+		if (expirable === undefined) return undefined;
 		const isTest = node.parameters.temp === '' && node.type === 'n8n-nodes-base.noOp';
 		if (credentials[expirable.name] !== '' && !hasExpired && !isTest) return undefined;
 
-		const output = stored(
-			await type.preAuthentication.call(onlyRequests(helpers, credentials), credentials),
-		);
-		if (output[expirable.name] === undefined) return undefined;
+		const output = await this.runPreAuthentication(helpers, credentials, typeName);
+		if (output?.[expirable.name] === undefined) return undefined;
 		const details = node.credentials?.[typeName];
 		if (details === undefined) return undefined;
 		const data = await this.withToken(String(details.id), credentials, output);

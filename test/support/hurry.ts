@@ -74,22 +74,25 @@ export function hurry() {
 		return wait.end.signal;
 	});
 
-	const limits = new Set<AbortController>();
+	const limits = new Map<AbortController, number>();
 	const limitAfter = (milliseconds: number) => {
 		const limit = new AbortController();
 		timer(Math.min(Math.ceil(milliseconds), 2 ** 31 - 1)).addEventListener('abort', () =>
 			limit.abort(),
 		);
-		limits.add(limit);
+		limits.set(limit, milliseconds);
 		return limit.signal;
 	};
 	const timers = builtTimers();
 	jest.spyOn(timers, 'timeoutSignal').mockImplementation(limitAfter);
-	/** Ends the time limits of all requests in flight. */
-	const runOut = () => {
+	/** Ends the time limits of all requests in flight: those that aren't longer than this. */
+	const runOut = (longestMs = Infinity) => {
 		stuck = 0;
-		for (const limit of limits) limit.abort();
-		limits.clear();
+		for (const [limit, milliseconds] of limits) {
+			if (milliseconds > longestMs) continue;
+			limit.abort();
+			limits.delete(limit);
+		}
 	};
 	/**
 	 * Returns the fault unchanged. If it keeps a request waiting for ever, the request times out as soon as no other
