@@ -46,6 +46,20 @@ test('1. The limit rises with the responses, but not if they slow down, if n8n i
 	expect(mostInFlight).toBeLessThan(30);
 });
 
+test('1. The limit does not fall if a request gets no response while few are in flight.', async () => {
+	const executions = new Executions((n) => (n < 20 ? broken : { after: 300 }));
+	for (const n of range(20)) {
+		executions.begin([n], { creates: false, maxRetries: 1 });
+		await executions.clock.pass(seconds(150));
+		executions.begin([20], { creates: false });
+		await executions.clock.pass(seconds(150));
+	}
+	const many = executions.begin(range(80).slice(20), { creates: false });
+	await executions.clock.pass(100);
+	expect(many.sent).toHaveLength(10);
+	await executions.end();
+});
+
 test('2. A throttled request sets a rate limit of ten per second. It grows, and more slowly after a second failure.', async () => {
 	const once = (failure: Failure, ...times: number[]): Service => {
 		const due = [...times];
@@ -112,6 +126,16 @@ test('3. If a service stops responding, only the requests in flight are lost, an
 	}
 });
 
+test('3. After 15 seconds without a response to a probe, another one is sent.', async () => {
+	const never = { failure: timedOut, after: seconds(300) };
+	const executions = new Executions((n) => (n < 2 ? broken : n < 10 ? never : undefined));
+	executions.begin(range(3), { creates: false, concurrency: 1 });
+	await executions.clock.pass(seconds(2));
+	const others = [false, true].map((creates) => executions.begin([10], { creates }));
+	await executions.end();
+	for (const { done } of others) expect(lastAt(done)).toBeLessThan(seconds(16));
+});
+
 test('4. After four creates as probes without a clear response, an execution sends no more of them for a minute.', async () => {
 	const executions = new Executions(withChecks(() => statusFailure(503)));
 	const batch = executions.begin(range(300));
@@ -145,7 +169,7 @@ test('4. If only the health checks fail, all creates but those that fail are mad
 		[{ failure: timedOut, after: seconds(10) }, 60],
 		[broken, 60],
 		[statusFailure(502), 60],
-		[rejected(seconds(3)), 60],
+		[rejected(seconds(60)), 1],
 	] as const) {
 		const failed = { failure: statusFailure(500), after: 30 };
 		const service: Service = (n) => (n === 3 || n === 4 ? failed : undefined);
@@ -170,6 +194,19 @@ test('4. After one clear response, all executions continue, including the one th
 	const after = mended.begin([0], { execution: loop });
 	await mended.end();
 	expect([given, other, after].map(({ sent }) => sent.length)).toEqual([0, 1, 1]);
+});
+
+test('4. An execution that has given up sends requests again after a minute, also if one of another execution fails.', async () => {
+	const service: Service = (n) => (n < 100 ? statusFailure(500) : n === 100 ? broken : undefined);
+	const executions = new Executions(withChecks(service));
+	const loop = {};
+	executions.begin(range(30), { execution: loop });
+	await executions.clock.pass(seconds(300));
+	executions.begin(range(300).slice(100), { creates: false });
+	await executions.clock.pass(100);
+	const later = executions.begin(range(320).slice(300), { execution: loop });
+	await executions.end();
+	expect(later.done).toHaveLength(20);
 });
 
 test('5. At a Concurrency of 1, requests keep their order while they sleep for up to a second.', async () => {
@@ -239,6 +276,17 @@ test('7. A Retry-After stops all requests up to 5 s, beyond that only its own, a
 	expect(tooLong.failedAt).toBeLessThan(seconds(1));
 });
 
+test('7. The Retry-After of a health check delays no request of another execution.', async () => {
+	const service: Service = (n, at) => (n < 20 && at < 2_000 ? statusFailure(500) : undefined);
+	const executions = new Executions(withChecks(service, () => rejected(seconds(40))));
+	executions.begin(range(20));
+	await executions.clock.pass(seconds(1));
+	const others = executions.begin([20, 21], { creates: false });
+	await executions.clock.pass(seconds(5));
+	expect(others.done).toHaveLength(2);
+	await executions.end();
+});
+
 test('7. For the Retry-After of a login, all requests wait, or fail at once.', async () => {
 	const login = (retryAfter: number) =>
 		({ ...rejected(retryAfter), ofLogin: true, isAboutAllItems: true }) as const;
@@ -288,6 +336,20 @@ test('8. In an outage, requests fail after about 70 seconds, also in the editor 
 		expect(lastAt(next.failed) - at).toBeGreaterThanOrEqual(waitsMs);
 		expect(lastAt(next.failed) - at).toBeLessThan(waitsMs + seconds(15));
 	}
+});
+
+test('8. The time since an earlier outage does not count.', async () => {
+	const executions = new Executions((n, at) =>
+		at < 500 || n === 100 ? statusFailure(500) : undefined,
+	);
+	const loop = {};
+	executions.begin(range(20), { creates: false, execution: loop, maxRetries: 5 });
+	await executions.clock.pass(seconds(600));
+	executions.begin([20], { creates: false });
+	await executions.clock.pass(seconds(1));
+	const creates = executions.begin(range(150).slice(100), { execution: loop });
+	await executions.end();
+	expect(creates.done).toHaveLength(49);
 });
 
 test('8. A request that sleeps for its own Retry-After fails with the others.', async () => {

@@ -27,13 +27,18 @@ const GIVEN_UP_MS = 60_000;
  * each execution. Measured with 60 seconds: if each health check takes ten seconds, the requests fail before.
  */
 const MAX_CHECKS_MS = 45_000;
+/**
+ * How long a probe without a response keeps the next one from being sent, in milliseconds. Measured without it: if a
+ * probe with a Timeout of five minutes gets no response, the other executions wait for five minutes, and fail.
+ */
+const PROBE_ALONE_MS = 15_000;
 
-/** Returns what is counted from a time on while it is uncertain what the service did. */
-const uncertainSince = (since: number) => ({
-	since,
-	/** How many probes that aren't idempotent have failed, and on how many of each execution the service may have acted. */
+/** Returns what is counted while it is uncertain what the service did. */
+const newUncertain = () => ({
+	/** How many probes that aren't idempotent have failed. */
 	failedProbes: 0,
-	probesOf: new WeakMap<ExecutionQueue, number>(),
+	/** On how many of them the service may have acted, for each execution, and when the last of those has failed. */
+	probesOf: new WeakMap<ExecutionQueue, { count: number; failedAt: number }>(),
 	/** How long health checks, with the waits after them, have brought no answer since the last of these probes. */
 	checksMs: 0,
 });
@@ -48,9 +53,8 @@ export class CircuitBreaker {
 	failures = 0;
 	/** The time of the last response to a request. Responses to health checks don't count. */
 	answeredAt = -Infinity;
-	/** The time before which no request starts, and the time before which no health check does. */
-	private pausedUntil = -Infinity;
-	private checksPausedUntil = -Infinity;
+	/** The time before which no request starts. */
+	pausedUntil = -Infinity;
 	/** The time since which requests have waited for the service, if the circuit breaker is open. */
 	private openedAt = -Infinity;
 	/**
@@ -58,14 +62,15 @@ export class CircuitBreaker {
 	 * probe. A response to a request that started earlier neither closes the circuit breaker nor resets `failures`.
 	 */
 	private failedAt = -Infinity;
-	private isProbing = false;
+	/** The latest probe, until it has ended. */
+	private probe: LimitedRequest | undefined;
 	/** Whether the service could not be reached when the circuit breaker last opened or a probe last failed. */
 	private isUnreachable = false;
 	/**
 	 * Set if a request fails that the service may have acted on, and the circuit breaker is open or opens because of it.
 	 * Cleared when a request that isn't idempotent is answered.
 	 */
-	private uncertain: ReturnType<typeof uncertainSince> | undefined;
+	private uncertain: ReturnType<typeof newUncertain> | undefined;
 
 	/**
 	 * Whether the circuit breaker is open or half-open. Two consecutive failures open it. Measured with one: a service
@@ -84,20 +89,15 @@ export class CircuitBreaker {
 		return this.isOpen || (this.uncertain !== undefined && !isIdempotent);
 	}
 
-	/**
-	 * Returns the milliseconds until a request may start. It may start now if the value is 0 or less. The value is
-	 * Infinity if the request has to wait for the end of a probe.
-	 */
-	delay(now: number, request: LimitedRequest): number {
-		if (this.isProbing && this.needsProbe(request)) return Infinity;
-		const until = this.needsHealthCheck(request) ? this.checksPausedUntil : -Infinity;
-		return Math.max(this.pausedUntil, until) - now;
+	/** The time before which no probe starts, unless the latest one ends before. */
+	get nextProbeAt(): number {
+		return this.probe === undefined ? -Infinity : this.probe.startedAt + PROBE_ALONE_MS;
 	}
 
 	start(request: LimitedRequest): void {
 		request.isProbe = this.needsProbe(request);
 		request.isHealthCheck = this.needsHealthCheck(request);
-		this.isProbing ||= request.isProbe;
+		if (request.isProbe) this.probe = request;
 	}
 
 	private needsHealthCheck({ isIdempotent }: LimitedRequest): boolean {
@@ -112,7 +112,7 @@ export class CircuitBreaker {
 	 * probe, or got a long Retry-After that applies to all requests
 	 */
 	end(request: LimitedRequest, consequence: Consequence, now: number): boolean {
-		if (request.isProbe) this.isProbing = false;
+		if (request === this.probe) this.probe = undefined;
 		if (consequence.condition !== 'answered') return this.failed(request, consequence, now);
 		if (!request.isHealthCheck) this.answeredAt = now;
 		if (request.startedAt >= this.failedAt) {
@@ -125,22 +125,22 @@ export class CircuitBreaker {
 	/** Counts a failure, and pauses all requests if it opened the circuit breaker or ended a probe. */
 	private failed(request: LimitedRequest, consequence: Consequence, now: number): boolean {
 		const { condition, mayHaveActed, retryAfterMs = 0, isAboutAllItems } = consequence;
+		const { from } = CONDITIONS[condition];
+		if (from === 'n8n') return false;
 		// A long Retry-After applies to this request alone, unless the failure would affect every item, as that of a login
 		// does.
 		const isLong = retryAfterMs > RETRY.sharedMs;
 		const isLongForAll = isLong && isAboutAllItems === true;
 		if (!isLong || isLongForAll) this.pausedUntil = Math.max(this.pausedUntil, now + retryAfterMs);
-		else if (request.isHealthCheck) this.checksPausedUntil = now + retryAfterMs;
 		// What started before the circuit breaker opened says nothing new.
-		const { from } = CONDITIONS[condition];
-		const counts = (!this.isOpen || request.isProbe) && from !== 'n8n';
+		const counts = !this.isOpen || request.isProbe;
 		if (counts) {
 			const isSilent = from === 'nobody' && this.answeredAt <= (request.startedAt + now) / 2;
 			const least = request.isProbe || isSilent || isLongForAll ? 2 : 0;
 			this.failures = Math.max(this.failures + 1, least);
 			if (this.isOpen || from !== 'service') this.failedAt = now;
 		}
-		if (this.isOpen && mayHaveActed) this.uncertain ??= uncertainSince(now);
+		if (this.isOpen && mayHaveActed) this.uncertain ??= newUncertain();
 		if (counts && this.isOpen) this.backOff(request, consequence, now);
 		return isLongForAll || (counts && this.isOpen);
 	}
@@ -154,21 +154,20 @@ export class CircuitBreaker {
 			const { probesOf } = uncertain;
 			uncertain.failedProbes += 1;
 			uncertain.checksMs = 0;
-			if (consequence.mayHaveActed) probesOf.set(queue, (probesOf.get(queue) ?? 0) + 1);
+			const { count = 0 } = probesOf.get(queue) ?? {};
+			if (consequence.mayHaveActed) probesOf.set(queue, { count: count + 1, failedAt: now });
 		}
 		const failedProbes = uncertain?.failedProbes ?? 0;
 		const firstMs = this.isUnreachable || failedProbes > 0 ? RETRY.backoff.firstMs : FIRST_WAIT_MS;
 		const earlier = Math.max(this.failures - 2, failedProbes);
 		const waitMs = backoffMs(earlier, { firstMs, maxMs: RETRY.sharedMs });
 		this.pausedUntil = Math.max(this.pausedUntil, now + waitMs);
-		if (uncertain && isHealthCheck)
-			uncertain.checksMs += Math.max(this.pausedUntil, this.checksPausedUntil) - startedAt;
+		if (uncertain && isHealthCheck) uncertain.checksMs += this.pausedUntil - startedAt;
 	}
 
 	/** Returns the time since which a request has waited for the service. */
-	waitsSince({ queue, isIdempotent }: LimitedRequest): number {
-		const since = isIdempotent ? undefined : this.uncertain?.since;
-		return Math.max(since ?? Math.max(this.openedAt, this.answeredAt), queue.startedAt);
+	waitsSince({ queue }: LimitedRequest): number {
+		return Math.max(this.openedAt, this.answeredAt, queue.startedAt);
 	}
 
 	/** Decides whether the run of a request has ended, or ends before the pause does. */
@@ -188,10 +187,9 @@ export class CircuitBreaker {
 		const { isOpen, failures, failedAt, pausedUntil } = this;
 		const { patienceMs = RETRY.patienceMs, maxRetries, runStartedAt, isInEditor } = request.options;
 		if (this.outlasts(request, now)) return true;
-		const uncertainProbes =
-			(!request.isIdempotent && this.uncertain?.probesOf.get(request.queue)) || 0;
-		const hasGivenUp = uncertainProbes >= MAX_UNCERTAIN_PROBES && now < failedAt + GIVEN_UP_MS;
-		if (hasGivenUp || pausedUntil > now + patienceMs) return true;
+		const { count = 0, failedAt: at = 0 } = this.uncertain?.probesOf.get(request.queue) ?? {};
+		const hasGivenUp = count >= MAX_UNCERTAIN_PROBES && now < at + GIVEN_UP_MS;
+		if ((hasGivenUp && !request.isIdempotent) || pausedUntil > now + patienceMs) return true;
 		if (!isOpen || runStartedAt > failedAt) return false;
 		const isFirstContact = this.isUnreachable && now > this.answeredAt + MEMORY_MS;
 		if (isInEditor && isFirstContact && failures - 1 > maxRetries) return true;

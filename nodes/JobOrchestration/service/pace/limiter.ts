@@ -23,15 +23,15 @@ export class AccountLimiter {
 	private readonly turnsWithConcurrency = new Set<ExecutionQueue>();
 	/** The last failure that opened the circuit breaker, ended a probe or paused all requests, and its queue. */
 	private lastFailure: { failure: Failure; queue: ExecutionQueue } | undefined;
-	private hasTimer = false;
+	/** The time of the timer that runs `admit` again. */
+	private comesBackAt = Infinity;
 	private burst = 0;
 
 	constructor(readonly clock = realClock) {}
 
 	/** Returns the queue of an execution. @param execution the same object for all requests of the execution */
 	queueOf(execution: object): ExecutionQueue {
-		let queue = this.queues.get(execution);
-		queue ??= new ExecutionQueue(this.clock.now());
+		const queue = this.queues.get(execution) ?? new ExecutionQueue(this.clock.now());
 		this.queues.set(execution, queue);
 		return queue;
 	}
@@ -91,11 +91,11 @@ export class AccountLimiter {
 	/** Takes a permit back. @param sleepMs milliseconds until the request is sent again; Infinity if it isn't */
 	release(request: LimitedRequest, failure?: Failure, sleepMs = Infinity): void {
 		const { queue, options, startedAt, isProbe } = request;
-		// Any answer to a health check shows that the service is there, even if it refuses the request or fails.
-		const { condition } = failure ?? ANSWERED;
-		const isThere = CONDITIONS[condition].from === 'service' && condition !== 'throttled';
-		const consequence = request.isHealthCheck && isThere ? ANSWERED : (failure ?? ANSWERED);
-		const isThrottled = condition === 'throttled' && !request.isHealthCheck;
+		const outcome = failure ?? ANSWERED;
+		// Any answer to a health check shows that the service is there, even if it throttles or refuses it, or fails.
+		const isThere = request.isHealthCheck && CONDITIONS[outcome.condition].from === 'service';
+		const consequence = isThere ? ANSWERED : outcome;
+		const isThrottled = consequence.condition === 'throttled';
 		const now = this.clock.now();
 		request.isThrottledAlone = isThrottled && this.othersAreAnswered(request);
 		if (isThrottled) request.throttledAt = now;
@@ -105,8 +105,6 @@ export class AccountLimiter {
 			this.concurrency.answered(this.clock.idle() - request.idleBefore);
 			this.rate.answered(now);
 		}
-		this.inFlight -= 1;
-		if (options.concurrency === undefined) this.concurrency.inFlight -= 1;
 		// A request that is throttled while others are answered says nothing about the service.
 		if (isProbe || !request.isThrottledAlone) {
 			if (!isProbe) this.concurrency.failed(consequence, startedAt, now);
@@ -116,6 +114,8 @@ export class AccountLimiter {
 				this.failOverdue(now, queue);
 			}
 		}
+		this.inFlight -= 1;
+		if (options.concurrency === undefined) this.concurrency.inFlight -= 1;
 		this.admit();
 	}
 
@@ -174,25 +174,29 @@ export class AccountLimiter {
 	/** Returns the request that may start now, or the milliseconds until one may; Infinity if another must end first. */
 	private next(now: number): LimitedRequest | number {
 		const { isFull } = this.concurrency;
-		if (this.inFlight >= MAX_LIMIT) return Infinity;
-		for (const queue of isFull ? this.turnsWithConcurrency : this.turns) {
+		const turns = isFull ? this.turnsWithConcurrency : this.turns;
+		if (this.inFlight >= MAX_LIMIT || turns.size === 0) return Infinity;
+		const pauseMs = Math.max(this.breaker.pausedUntil, this.rate.nextAt) - now;
+		if (pauseMs > 0) return pauseMs;
+		const probePauseMs = this.breaker.nextProbeAt - now;
+		for (const queue of turns) {
 			const [first] = queue.waiting;
 			const most = first?.options.concurrency ?? (isFull ? 0 : Infinity);
 			if (first === undefined || queue.places.size >= most) continue;
-			const delay = Math.max(this.breaker.delay(now, first), this.rate.nextAt - now);
-			const isProbe = this.breaker.needsProbe(first);
-			if (delay <= 0) return isProbe ? queue.probe(first, this.breaker.failures < 3) : first;
+			if (!this.breaker.needsProbe(first)) return first;
+			if (probePauseMs <= 0) return queue.probe(first, this.breaker.failures < 3);
 			// While non-idempotent requests go one at a time, idempotent requests of other executions can start.
-			if (delay < Infinity || this.breaker.isOpen) return delay;
+			if (this.breaker.isOpen) break;
 		}
-		return Infinity;
+		return probePauseMs > 0 ? probePauseMs : Infinity;
 	}
 
-	private async comeBack(waitMs: number): Promise<void> {
-		if (this.hasTimer || waitMs === Infinity) return;
-		this.hasTimer = true;
-		await this.clock.wait(Math.ceil(waitMs));
-		this.hasTimer = false;
+	private async comeBack(delayMs: number): Promise<void> {
+		const at = this.clock.now() + delayMs;
+		if (at >= this.comesBackAt) return;
+		this.comesBackAt = at;
+		await this.clock.wait(Math.ceil(delayMs));
+		if (at === this.comesBackAt) this.comesBackAt = Infinity;
 		this.admit();
 	}
 }

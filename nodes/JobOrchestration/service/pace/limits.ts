@@ -92,6 +92,11 @@ export class ConcurrencyLimit {
 		return this.inFlight + 1 > this.value;
 	}
 
+	/** Whether so many requests are in flight that a response says something about the limit. */
+	private get isUsed(): boolean {
+		return 2 * this.inFlight > this.value;
+	}
+
 	/**
 	 * Adjusts the limit after a response.
 	 *
@@ -105,10 +110,9 @@ export class ConcurrencyLimit {
 		if (this.value <= FEW_IN_FLIGHT) this.usualMs = recentMs;
 		const isBusy = recentMs < BUSY_MS;
 		const isSlow = recentMs > 2 * this.usualMs;
-		const isUsed = 2 * this.inFlight > this.value;
 		const most = isBusy ? BUSY_LIMIT : recentMs < QUICK_MS ? INITIAL_CONCURRENCY : MAX_LIMIT;
 		if (isBusy && this.value > most) this.value -= this.increase;
-		else if (isUsed && !isSlow && this.value < most) this.value += this.increase;
+		else if (this.isUsed && !isSlow && this.value < most) this.value += this.increase;
 	}
 
 	/**
@@ -117,7 +121,7 @@ export class ConcurrencyLimit {
 	 */
 	failed({ condition, mayHaveActed }: Consequence, startedAt: number, now: number): void {
 		const isUnanswered = mayHaveActed && ['nobody', 'proxy'].includes(CONDITIONS[condition].from);
-		if (!isUnanswered || startedAt < this.decreasedAt) return;
+		if (!isUnanswered || !this.isUsed || startedAt < this.decreasedAt) return;
 		this.decreasedAt = now;
 		this.increase = SLOW_INCREASE;
 		this.value = Math.max(1, DECREASE * this.value);

@@ -49,17 +49,17 @@ async function workAndRelease<End extends Ended>(
 		request.idleBefore = clock.idle();
 	};
 	// If the work throws, which it never should, the worst is assumed.
-	let end: Ended = { failure: cancelled({ sent: true }) };
-	let denial: Denial | undefined;
+	let failure: Failure | undefined = cancelled({ sent: true });
+	let sleepMs: number | undefined;
 	try {
-		const ended = await work(onSend);
-		end = ended;
-		denial = denialAfter(ended, request, request.timesSent === sentBefore);
-		return denial === undefined ? ended : { denial };
+		const end = await work(onSend);
+		failure = 'failure' in end ? end.failure : undefined;
+		const denial = denialAfter(end, request, request.timesSent === sentBefore);
+		if (denial !== undefined) return { denial };
+		const { resend } = 'failure' in end ? end : {};
+		sleepMs = request.isHealthCheck ? 0 : resend?.afterMs;
+		return end;
 	} finally {
-		const { failure, resend } = 'failure' in end ? end : {};
-		const nextMs = request.isHealthCheck ? 0 : resend?.afterMs;
-		const sleepMs = denial === undefined ? nextMs : undefined;
 		if (failure !== undefined && sleepMs === undefined) request.options.onFailure?.();
 		limiter.release(request, failure, sleepMs);
 		if (sleepMs !== undefined) await limiter.sleep(request, sleepMs);
