@@ -1,5 +1,5 @@
 import type { Fault } from '../../sandbox';
-import { batch, gate, itemOf, turns } from '../reliability/batch';
+import { batch, continuing, gate, itemOf, turns } from '../reliability/batch';
 import { until } from '../sandbox/client';
 import { answer, onlyAt } from '../support/answer';
 import { MINUTE_MS, pass } from '../support/clock';
@@ -15,7 +15,6 @@ import { useTokens } from './tokens';
 const { fixture, jobs, logins, healthChecks, run, plan, logInBefore, beforeReads } = useTokens();
 const { callsOf, meets } = fixture;
 
-const onError = 'continueRegularOutput';
 const wrong = answer(401, { message: 'not you' });
 /** Makes the service forget its tokens. */
 const forgotten: Fault = { kind: 'expireTokens' };
@@ -154,7 +153,7 @@ test('A login that has failed while the old token was still good fails no reques
 test('A request that is always answered with 401 ends, even if each login returns the same token', async () => {
 	hurry();
 	const token = await logInBefore(2 * MINUTE_MS);
-	const stop = { parameters: change('stop', { jobId: 'gone' }), onError } as const;
+	const stop = { ...continuing(), parameters: change('stop', { jobId: 'gone' }) };
 	plan({
 		login: () => answer(200, { access_token: token }),
 		changeJobState: () => answer(404),

@@ -77,15 +77,17 @@ describe('With Retry On Fail, and with another node after the first, a login', (
 	});
 	const operations = () => fixture.sandbox.calls.map(({ operation }) => operation);
 
-	function failWith(fault: Fault): void {
-		const { orRunOut } = hurry();
+	/** @returns a function that returns for how long the requests have waited */
+	function failWith(fault: Fault): () => number {
+		const { orRunOut, skippedMs } = hurry();
 		fixture.meets('login', () => orRunOut(fault));
+		return skippedMs;
 	}
 
 	test.each<[name: string, times: 'once' | 'twice by each try', fault: Fault]>([
 		// Some services lock the account at the third wrong login.
 		['400', 'once', answer(400, { message: words })],
-		['401 with a Retry-After', 'once', answer(401, { message: words }, { 'retry-after': '1' })],
+		['401 with a Retry-After', 'once', answer(401, { message: words }, { 'retry-after': '60' })],
 		['423', 'once', answer(423, { message: words })],
 		['403 and a page', 'once', answer(403, `<html>${words}`, { 'content-type': 'text/html' })],
 		// Each of these may be the answer of a proxy, or of a moment. The second one is five seconds later.
@@ -97,14 +99,17 @@ describe('With Retry On Fail, and with another node after the first, a login', (
 		['a page', 'twice by each try', { kind: 'html', when: 'beforeActing' }],
 		['no answer', 'twice by each try', { kind: 'stall', when: 'beforeActing' }],
 	])('that ends in %s is sent %s, and its error quotes the service', async (_, times, fault) => {
-		failWith(fault);
+		const waitedMs = failWith(fault);
 		const next = times === 'once' ? [{ ...node(3), parameters: getAll() }] : [];
 		const { items } = await fixture.engine.start([node(3), ...next], numbered(3)).result;
 		expect(items).toHaveLength(3);
 		if (JSON.stringify(fault).includes(words))
 			expect(Object(items[0]?.json.error).description).toContain(words);
 		expect(operations()).toEqual(new Array(times === 'once' ? 1 : 6).fill('login'));
-		if (times === 'once') return;
+		if (times === 'once') {
+			expect(waitedMs()).toBeLessThan(10_000);
+			return;
+		}
 		fixture.sandbox.faults.clear();
 		await fixture.succeeds(create());
 	});

@@ -3,6 +3,7 @@ import { UserError } from 'n8n-workflow';
 import { gate } from '../reliability/batch';
 import { until } from '../sandbox/client';
 import { answer } from '../support/answer';
+import { MINUTE_MS } from '../support/clock';
 import { create, getAll } from '../support/fixture';
 import { hurry } from '../support/hurry';
 import { useTokens } from './tokens';
@@ -12,7 +13,7 @@ import { useTokens } from './tokens';
  * has stored. These tests replace the store, because it isn't part of n8n's engine.
  */
 
-const { fixture, jobs, logins, run, beforeReads } = useTokens();
+const { fixture, jobs, logins, run, beforeReads, logInBefore } = useTokens();
 
 const locked = Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' });
 const refused = Object.assign(new Error('connect ECONNREFUSED ::1'), { code: 'ECONNREFUSED' });
@@ -68,6 +69,31 @@ test("if n8n's store of credentials fails in one read, one item fails", async ()
 	const { failed } = await run(20);
 	expect(failed).toMatchObject([{ error: { jobMayExist: false } }]);
 	expect(JSON.stringify(failed)).toContain('database is locked');
+});
+
+test('if n8n fails in the login of one execution, an execution that waits for it logs in by itself', async () => {
+	const { credentials } = fixture.engine;
+	jest.spyOn(credentials, 'preAuthentication').mockRejectedValueOnce(locked);
+	const runs = await Promise.all([1, 2].map(async () => await run(1, { maxRetries: 0 })));
+	expect(runs.flatMap(({ failed }) => failed)).toHaveLength(1);
+	expect(jobs()).toBe(1);
+});
+
+test('an error hides the token in use, also if the store of credentials has older ones', async () => {
+	const older: string[] = [];
+	for (let logIns = 0; logIns < 3; logIns += 1) {
+		older.push(await logInBefore(MINUTE_MS));
+		fixture.sandbox.tokens.expireAll();
+	}
+	await fixture.succeeds(getAll());
+	const inUse = fixture.engine.token;
+	fixture.meets('listClusters', ({ token }) => answer(400, { message: `Bad token ${token}` }));
+	for (const token of older.slice(1)) {
+		fixture.engine.storeAsOtherProcess(token);
+		const { error } = await fixture.engine.run({ parameters: getAll() });
+		expect(error?.description).toContain("The answer isn't shown");
+		expect(JSON.stringify(error)).not.toContain(inUse);
+	}
 });
 
 const choose =

@@ -1,7 +1,7 @@
 import type { INodeParameters } from 'n8n-workflow';
 
 import type { CalledOperation, Plan } from '../../sandbox';
-import { batch } from '../reliability/batch';
+import { continuing, errorsIn } from '../reliability/batch';
 import { pass } from '../support/clock';
 import { getAll, numbered, useSandbox } from '../support/fixture';
 
@@ -24,10 +24,8 @@ export function useTokens() {
 	 * @returns the output, and the items of it that are errors
 	 */
 	async function run(count = 1, options: INodeParameters = {}) {
-		const node = { parameters: batch(options), onError: 'continueRegularOutput' } as const;
-		const { items } = await fixture.engine.run(node, numbered(count));
-		const failed = items.map(({ json }) => json).filter(({ error }) => error !== undefined);
-		return { items, failed };
+		const { items } = await fixture.engine.run(continuing(options), numbered(count));
+		return { items, failed: errorsIn({ items }) };
 	}
 
 	/** Plans the faults that the calls of each of these operations meet. */

@@ -69,7 +69,7 @@ test.each<[field: string, value: string, problem: string]>([
 		expect(error).toMatchObject({ message, context: { httpStatus: null, jobMayExist: false } });
 		expect(error?.description).toMatch(
 			problem.endsWith('is empty')
-				? /^Open the credential and fill it in\. n8n's source control/
+				? /^Open the credential and fill it in, or correct its expression\. n8n's source control/
 				: /^Open the credential and enter the address of the service alone/,
 		);
 		expect(`${error?.message} ${error?.description}`).not.toContain('hidden');

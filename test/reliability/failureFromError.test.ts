@@ -107,7 +107,8 @@ test.each<Read>([
 	].map((text): Read => [broken(text), says(text)]),
 	[broken(`${'x'.repeat(199)}…`), says('x'.repeat(300))],
 	[broken('odd'), { response: { status: 500 }, message: 'odd' }, { code: 7, message: 'odd' }],
-	[broken('unknown error'), { message: 7 }, inside(10, refused), 'thrown', undefined],
+	[broken('unknown error'), { message: 7 }, inside(10, refused), undefined],
+	[broken('thrown'), 'thrown'],
 	[broken('between'), circular],
 	// The failure of another node.
 	[broken('EPIPE'), { context: { failure: { kind: 7 } }, code: 'EPIPE' }],

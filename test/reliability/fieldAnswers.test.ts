@@ -75,10 +75,17 @@ describe('A create that is answered with a success', () => {
 		[{ success: 'false', errors: ['no', 'No group'] }, 'refused to create the job: no', refused],
 		[{ ok: false, error: { text: 'no' } }, 'refused to create the job: no', refused],
 		[{ success: false, metadata: {}, errors: ['no'] }, 'refused to create the job: no', refused],
-		...['uid', 'job_uuid', 'job', 'workflowJobId'].map(withId('j1')),
+		...['uid', '_id', 'job_uuid', 'job', 'workflowJobId', 'runId'].map(withId('j1')),
 		...['ids', 'jobIds'].map(withId(['j1'])),
 		...['jobId', 'job-id'].map(withId(7)),
 		[{ ok: false, data: { metadata: { taskId: 'j1' } } }, 'failed to create the job', isUnclear],
+		[{ success: false, id: { value: 'j1' } }, 'failed to create the job', isUnclear],
+		[{ success: false, message: 'Job 4711 waits' }, 'failed to create the job', isUnclear],
+		[
+			{ success: false, message: '64b7f8c2e13a4d0012ab34cd' },
+			'failed to create the job',
+			isUnclear,
+		],
 		[{ success: false, metadata: { name: 'job-1' } }, 'failed to create the job', isUnclear],
 		[{ success: false, result: UUID }, 'failed to create the job', isUnclear],
 		[{ success: false, message: `Job ${UUID} waits` }, 'failed to create the job', isUnclear],
@@ -101,4 +108,14 @@ describe('A create that is answered with a success', () => {
 		expect(contextOf(result)).toMatchObject({ jobMayExist, httpStatus: status });
 		expect(callsOf('createJob')).toHaveLength(1);
 	});
+
+	test.each([{ error: 'indexed later' }, { success: false, errors: ['No room for it'] }])(
+		'and a job has created the job, even if the answer also says %j',
+		async (beside) => {
+			const job = { metadata: { uid: 'j1' }, displayName: 'Report' };
+			fixture.answerWith('createJob', { ...job, ...beside });
+			const { items } = await fixture.succeeds(create());
+			expect(items).toMatchObject([{ json: job }]);
+		},
+	);
 });

@@ -58,6 +58,7 @@ const rows: Array<[name: string, ...faults: Fault[]]> = [
 		...twins((when) => ({ kind: 'html', when })),
 	],
 	['408', ...either(408)],
+	['408 or 499 with a Retry-After', ...[408, 499].flatMap((code) => either(code, '', notNow))],
 	[
 		'500',
 		...[...either(500), answer(500, undefined, notNow)],

@@ -14,6 +14,7 @@ test.each([
 	[true, 'with a plus sign, in a path', 'p+ss wörd', `/login/${encodeURI('p+ss wörd')}`],
 	[true, 'with a plus sign, in a form', 'p+ss word', 'password=p%2Bss+word'],
 	[true, 'with a space at its end, trimmed', 'secret ', 'in secret'],
+	[true, 'that is cut off after 10,000 characters', 'ab'.repeat(6_000), 'ab'.repeat(5_000)],
 	[true, 'of a single character', 'x', '{"password":"x"}'],
 	[false, 'without its last character', 'secret', 'a secre, b'],
 	[false, 'in another case', 'secret', 'Secret'],

@@ -80,7 +80,7 @@ const OTHERWISE: Consequence = { condition: 'unclear', mayHaveActed: true, token
  */
 export const RETRY = {
 	/**
-	 * With a Retry-After, these status codes mean that the service hasn't acted on the request. They don't if the body
+	 * With a Retry-After, these status codes mean that the service doesn't accept the request now. They don't if the body
 	 * may be a web page, because a web page comes from a proxy.
 	 */
 	throttledIfRetryAfter: '400 402-499 503',
@@ -128,10 +128,11 @@ export function consequenceOf(
 ): Consequence {
 	const { status, retryAfterMs, mayBePage = false } = answer;
 	const canWait = isLogin ? status !== 401 : isIn(RETRY.throttledIfRetryAfter, status);
-	if (canWait && !mayBePage && retryAfterMs !== undefined)
-		return { condition: 'throttled', mayHaveActed: false, retryAfterMs };
 	const consequence = STATUSES.find(([list]) => isIn(list, status))?.[1] ?? OTHERWISE;
-	return { ...consequence, retryAfterMs };
+	if (!canWait || mayBePage || retryAfterMs === undefined) return { ...consequence, retryAfterMs };
+	// A 503 says that the service hasn't acted. A 408 or a 499 only says that the time was over.
+	const mayHaveActed = status !== 503 && consequence.mayHaveActed;
+	return { condition: 'throttled', mayHaveActed, retryAfterMs };
 }
 
 /** Decides whether a call may be sent twice, since it is idempotent or the service certainly hasn't acted on it. */

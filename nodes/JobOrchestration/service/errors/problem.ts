@@ -21,7 +21,7 @@ export interface Problem extends Pick<Failure, 'title' | 'advice' | 'facts'> {
 	 * `all items` if every item would have the same problem, such as a wrong password; `named items` if the title says
 	 * which items the problem concerns.
 	 */
-	scope?: 'all items' | 'named items';
+	scope?: 'all items' | 'named items' | undefined;
 }
 
 /** Returns the description of a problem: what to do, what became of the other items, and the facts. */

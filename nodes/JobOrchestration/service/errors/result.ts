@@ -83,19 +83,26 @@ function consequenceIn(answer: Answer, { isLogin, job }: ServiceRequest<unknown>
 	return { ...consequence, mayHaveActed: false };
 }
 
-/** Matches a field of a body, as JSON, that has the ID or the name of a job: `id`, `uid`, `jobIds`, `task_uid`, `job`. */
+/** Matches the field of an ID that the request has, as JSON. Its bounds, as those below, keep the search linear. */
+const REQUEST_ID =
+	/"[^"]{0,40}(?:request|trace|correlation|span)[^"]{0,40}":(?:"[^"]{0,100}"|\d{1,100})/gi;
+
+/** Matches a field that has any other ID, or a job, as JSON: `id`, `runId`, `entity_uid`, `jobIds`, `job`, but not `valid`. */
 const ID_FIELD =
-	/"(?:(?:[^"]*(?:job|task)[_-]?)?(?:uu?)?ids?|jobs?)":\[?(?:"[^"]|\d)|"name":"job-/i;
+	/"(?:[^"]*(?:[a-z\d](?:I|U[Uu]?[Ii])[Dd]|[_-][Uu]{0,2}[Ii][Dd])|(?:job|task)?[Uu]{0,2}[Ii][Dd]|[Jj]ob)s?":[[{]?(?:"[^"]|\d)/;
 
 /**
- * Matches a UUID, or a name of a job as the interface document shows it, unless it is the ID of a request. The bounds on
- * the name of a field keep the search linear in the length of the body.
+ * Matches what may be the ID of a job in a text: a number after "job", the name of a job as the interface document shows
+ * it, or a long word with a digit, such as a UUID.
  */
 const ID_IN_TEXT =
-	/(?<!"[^"]{0,40}(?:request|trace|correlation|span)[^"]{0,40}":")(?:\bjob-(?=[a-z]*\d)\w{4}|[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12})/i;
+	/\bjob(?:\W{1,3}|s\/)\w{0,9}\d|\bjob-(?=[a-z]*\d)\w{4}|"name":"job-|(?<![\w-])(?=[\w-]{0,40}\d)[\w-]{20}/i;
 
-/** Decides whether a body, as JSON, shows the ID of a job. The ID of a request shows none. */
-const hasJobId = (json: string) => ID_FIELD.test(json) || ID_IN_TEXT.test(json);
+/** Decides whether a body, as JSON, may show the ID of a job. */
+function hasJobId(json: string): boolean {
+	const searched = json.replace(REQUEST_ID, '');
+	return ID_FIELD.test(searched) || ID_IN_TEXT.test(searched);
+}
 
 /** The longest wait that a Retry-After can ask for, in milliseconds: a year. A longer one is a mistake of the service. */
 const MAX_WAIT_MS = 365 * 24 * 3_600_000;
@@ -115,8 +122,9 @@ export function retryAfterIn(
 ): number | undefined {
 	const text = String(header).trim();
 	const number = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
-	// Date.parse also accepts texts such as "-5", but a date in a header has a time of day.
-	const parsed = /\d:\d\d/.test(text) ? Date.parse(text) : Number.NaN;
+	// Date.parse also accepts texts such as "-5", but a date in a header has a time of day. Without a zone, it is in GMT.
+	const hasZone = /(?:[a-z]|[+-]\d\d:?\d\d)$/i.test(text);
+	const parsed = /\d:\d\d/.test(text) ? Date.parse(hasZone ? text : `${text} GMT`) : Number.NaN;
 	const until = number >= EPOCH_MS ? number : number >= EPOCH_S ? number * 1_000 : parsed;
 	const waitMs = Number.isNaN(until) ? number * 1_000 : until - (Date.parse(String(date)) || now);
 	return waitMs <= MAX_WAIT_MS ? Math.max(0, waitMs) : undefined;

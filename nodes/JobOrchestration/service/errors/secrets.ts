@@ -4,6 +4,9 @@ const WITHHELD = '(not shown: contains a secret)';
 /** The number of remembered tokens. Earlier ones have expired. */
 const MAX_TOKENS = 2;
 
+/** The number of characters of a secret that are searched for. A longer secret may lie in a text that was cut off. */
+const MAX_SEARCHED = 1_000;
+
 /** The maximum number of characters of a text that an error uses. */
 export const MAX_READ = 10_000;
 
@@ -31,7 +34,8 @@ export class Secrets {
 		const forms = [text, decoded, fromJson(decoded), ...encoded.map(fromPercent)];
 		// A text may have been trimmed.
 		const secrets = [this.password.trim(), ...this.tokens].filter((secret) => secret !== '');
-		return secrets.some((secret) => forms.some((form) => form.includes(secret)));
+		const searched = secrets.map((secret) => secret.slice(0, MAX_SEARCHED));
+		return searched.some((secret) => forms.some((form) => form.includes(secret)));
 	}
 
 	/** Returns the beginning of a text, or a note that it isn't shown if it contains a secret. */

@@ -44,7 +44,7 @@ export function textsOf(
 			'400-599',
 			throttledTitle(status),
 			"Try again later. If that doesn't help, ask the administrator of the service.",
-			condition === 'throttled',
+			condition === 'throttled' && !mayHaveActed,
 		],
 		[
 			'407',
@@ -92,7 +92,7 @@ export function textsOf(
 			"Ask the administrator of the service for the permission, or use the credential of another user. If no request has worked yet, check the 'Base URL' in the credential, too.",
 		],
 		[
-			'200-299 408 500-599',
+			'100-299 408 500-999',
 			`The service failed to ${action}`,
 			"The fault is on the service's side. Try again later. If that doesn't help, tell the administrator of the service.",
 		],

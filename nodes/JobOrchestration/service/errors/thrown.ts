@@ -75,7 +75,7 @@ export function failureFromError(
 		.flatMap(({ message, messages, code, syscall }) =>
 			[messages, message, syscall && `${String(syscall)} ${String(code)}`, code].flat(),
 		);
-	const texts = values.filter(isText).map((text) => text.slice(0, 2 * MAX_TEXT));
+	const texts = [...values, error].filter(isText).map((text) => text.slice(0, 2 * MAX_TEXT));
 	const find = (pattern: RegExp) => texts.find((text) => pattern.test(text.slice(0, MAX_TEXT)));
 	const shown = (text: unknown = 'unknown error') => {
 		const redacted = secrets?.redact(String(text)) ?? String(text);
@@ -91,7 +91,7 @@ export function failureFromError(
 		return failureOf({
 			condition: 'n8nFailed',
 			title: present(["n8n can't use this node's credential", shown(message)]).join(': '),
-			advice: present([isText(description) && description, advice]).join(' '),
+			advice: present([isText(description) && shown(description), advice]).join(' '),
 		});
 	}
 	const { address, baseUrl, timeoutMs } = request;

@@ -42,7 +42,7 @@ export function accountOf(credentials: ICredentialDataDecryptedObject) {
 function notEmpty(field: string, text: string): string {
 	if (text !== '') return text;
 	const advice =
-		"Open the credential and fill it in. n8n's source control keeps expressions in credentials, but not texts.";
+		"Open the credential and fill it in, or correct its expression. n8n's source control keeps expressions in credentials, but not texts.";
 	throw unusable(field, 'is empty', advice);
 }
 

@@ -61,8 +61,8 @@ export async function within<Value>(options: AttemptOptions, work: Promise<Value
 
 /** Searches for a token for all requests of an account, in n8n's store and by a login, and remembers a failed login. */
 export class TokenSearch {
-	/** The search that is in progress, and the attempts that need its result. */
-	private search: Promise<TokenResult> | undefined;
+	/** The search that is in progress, with the access to n8n that it uses, and the attempts that need its result. */
+	private search: { result: Promise<TokenResult>; access: N8nAccess } | undefined;
 	private readonly waiting = new Set<AttemptOptions>();
 
 	constructor(
@@ -72,7 +72,7 @@ export class TokenSearch {
 
 	/**
 	 * Searches for another token than the newest one. All requests that need one share the search, which continues even if
-	 * none of them can wait any longer. A login that has failed while a request waited for its permit has failed for this
+	 * none of them can wait any longer. If n8n fails in it, the requests of other runs search again. A login that has failed while a request waited for its permit has failed for this
 	 * request, too, if there is no token. Never throws.
 	 *
 	 * @param rejection whether a 401 has rejected the newest token. If this is only possible, because the 401 may be the
@@ -85,13 +85,19 @@ export class TokenSearch {
 		const hasFailedSince = isWithin(Date.now() - options.since, failedLogin?.at);
 		if (!this.search && newest === undefined && failedLogin && hasFailedSince) return failedLogin;
 		this.waiting.add(options);
-		this.search ??= this.findForAll(options.access, rejection)
-			.catch((error: unknown) => ({ failure: failureFromError(error, this.sender.secrets) }))
-			.finally(() => {
-				this.search = undefined;
-				this.waiting.clear();
-			});
-		return await within(options, this.search);
+		this.search ??= {
+			access: options.access,
+			result: this.findForAll(options.access, rejection)
+				.catch((error: unknown) => ({ failure: failureFromError(error, this.sender.secrets) }))
+				.finally(() => {
+					this.search = undefined;
+					this.waiting.clear();
+				}),
+		};
+		const { result, access } = this.search;
+		const found = await within(options, result);
+		const hasN8nFailed = 'failure' in found && found.failure.condition === 'n8nFailed';
+		return hasN8nFailed && access !== options.access ? await this.find(options, rejection) : found;
 	}
 
 	private async findForAll(access: N8nAccess, rejection?: 'certain' | 'possible') {

@@ -80,8 +80,9 @@ export class Tokens {
 	/** Returns the account's token in a credential's stored value, even if it was replaced; undefined if the value has no token of it. */
 	ownIn(stored: unknown): string | undefined {
 		const token = tokenOf(stored);
-		// A token of another account is a secret, too.
+		// A token of another account is a secret, too, but must not displace the token that is in use.
 		this.secrets.add(token);
+		this.secrets.add(this.newest);
 		return token !== undefined && stored === this.toStored(token) ? token : undefined;
 	}
 
