@@ -75,9 +75,12 @@ export interface CreatedJob extends NamedJob {
 	shownUid: string;
 }
 
-/** Returns the name of a job for a sentence: "'Report' in namespace 'default'". */
+/** Returns the name of a job for a sentence, on one line: "'Report' in namespace 'default'". */
 export const nameOf = ({ displayName, namespace }: NamedJob) =>
-	`'${truncate(displayName, MAX.name)}' in namespace '${truncate(namespace, MAX.name)}'`;
+	`'${truncate(displayName, MAX.name)}' in namespace '${truncate(namespace, MAX.name)}'`.replace(
+		/[\s\p{Cc}]+/gu,
+		' ',
+	);
 
 /** Returns the name of an execution and its node, as logs show it. */
 export function nameOfExecution(context: IExecuteFunctions): string {

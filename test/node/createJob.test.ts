@@ -120,6 +120,7 @@ test.each<Sent>([
 		{ inputs: [sent], outputs: [{ ...sent, id: 'out-1' }] },
 	],
 	[input({}), { inputs: [usual], outputs: [] }],
+	[{ specifyParameters: null, ...input({}) }, { inputs: [usual] }],
 	[input({ value: '', type: '', displayName: '' }), { inputs: [usual] }],
 	...[
 		['a text', 'a text'],

@@ -100,6 +100,13 @@ describe('The expressions of a credential that use the item', () => {
 		expect(fixture.sandbox.calls).toEqual([]);
 	});
 
+	test('send nothing and name the item for which they are empty', async () => {
+		edit({ userName: '={{ $json.n === 2 ? "" : "ann" }}' });
+		const { error } = await fixture.engine.run({ parameters: batch() }, items);
+		expect(error?.message).toMatch(/item 2 failed: The credential's 'Username' is empty$/);
+		expect(fixture.sandbox.calls).toEqual([]);
+	});
+
 	test.each(['right wrong right', 'wrong right wrong'])(
 		'send each item with its own password: %s',
 		async (passwords) => {

@@ -49,10 +49,13 @@ describe('A Retry after a crash', () => {
 		expect(items).toMatchObject([{ json }, { json }]);
 	});
 
-	test('runs all items again if the node had not been started, or if it changes states', async () => {
+	test('runs all items again if the node had not been started, is the tool of an agent, or changes states', async () => {
 		const before = await fixture.engine.retryCrashed([node()], numbered(3), ['Items']);
 		expect(before.error).toBeUndefined();
 		expect(creates()).toBe(3);
+		const tool = { ...node(), asTool: true };
+		await fixture.engine.retryCrashed([tool], numbered(2), ['Items', 'Node 1']);
+		expect(creates()).toBe(5);
 		const [id] = fixture.sandbox.store.jobs.keys();
 		const stop = { parameters: change('stop', { jobId: id ?? '' }) };
 		const { error } = await fixture.engine.retryCrashed([stop], numbered(1), ['Items', 'Node 1']);
@@ -61,18 +64,21 @@ describe('A Retry after a crash', () => {
 	});
 });
 
-test('An ordinary Retry is not mistaken for a Retry after a crash', async () => {
-	for (const broken of [
-		{ namespace: '={{ "" }}' },
-		{ displayName: '={{ $json. }}' },
-		{ workCluster: '={{ 7 }}', options: { timeout: 0 } },
-		{ operation: 'nothing' },
-	]) {
-		fixture.sandbox.clearCalls();
-		const failed = await fixture.engine.run({ parameters: { ...batch(), ...broken } }, numbered(2));
+test.each([
+	{ namespace: '={{ "" }}' },
+	{ displayName: '={{ $json. }}' },
+	{ workCluster: '={{ 7 }}', options: { timeout: 0 } },
+	{ operation: 'nothing' },
+])(
+	'A run with %j, which fails before its calls, is not taken for a crash, and hides no earlier one',
+	async (fields) => {
+		const broken = { parameters: { ...batch(), ...fields } };
+		const failed = await fixture.engine.run(broken, numbered(2));
 		expect(failed.error).toBeDefined();
-		const result = await fixture.engine.retry(failed, [node()]);
-		expect(result.error).toBeUndefined();
+		expect((await fixture.engine.retry(failed, [node()])).error).toBeUndefined();
 		expect(creates()).toBe(2);
-	}
-});
+		const crashed = await fixture.engine.retryCrashed([broken], numbered(2), ['Items', 'Node 1']);
+		expect(uncertainIn(await fixture.engine.retry(crashed, [node()]))).toEqual([0, 1]);
+		expect(creates()).toBe(2);
+	},
+);

@@ -140,9 +140,9 @@ describe("n8n's Retry On Fail of a tool", () => {
 });
 
 /** Runs a batch of four items of which the third is refused: items 0 and 1 have their jobs. */
-async function refusedAtThird(): Promise<Result> {
+async function refusedAtThird(fields: INodeParameters = {}): Promise<Result> {
 	creates(refusedAt(2));
-	const result = await fixture.engine.run(once, numbered(4));
+	const result = await fixture.engine.run(changed(fields), numbered(4));
 	expect(result.error?.message).toMatch(/^\d of \d jobs were created; item \d failed: /);
 	expect(jobsOnService()).toHaveLength(2);
 	fixture.sandbox.faults.clear();
@@ -284,20 +284,27 @@ describe("n8n's Retry, pressed again on the same execution,", () => {
 		limits.skip(HOUR_MS);
 		const [, { error }] = await retried(failed);
 		expect(error?.message).toMatch(/which is still running\. Use Retry of execution \d+\.$/);
-		expect(error?.description).toMatch(/If it was cancelled, n8n offers no Retry of it:/);
+		expect(error?.description).toMatch(/^Nothing was sent\. Look at what execution \d+ has done\./);
 		held.open();
 		expect((await running)[1].error).toBeUndefined();
 		expect(jobsOnService()).toHaveLength(4);
 	});
 
-	test('is not refused after a Retry that has done nothing', async () => {
-		creates(refusedAt(0));
-		const [, failed] = await asExecution(async () => await fixture.engine.run(once, numbered(2)));
-		await retried(failed);
-		creates(() => undefined);
-		expect((await retried(failed))[1].error).toBeUndefined();
-		expect(jobsOnService()).toHaveLength(2);
-	});
+	test.each([{}, { operation: 'archive' }])(
+		'is refused only after a Retry that has done something, whatever had failed: %j',
+		async (fields) => {
+			creates(refusedAt(0));
+			const first = async () => await fixture.engine.run(changed(fields), numbered(2));
+			const [, failed] = await asExecution(first);
+			await retried(failed);
+			creates(() => undefined);
+			expect((await retried(failed))[1].error).toBeUndefined();
+			expect((await retried(failed))[1].error?.message).toMatch(
+				/^Execution \d+ was already retried/,
+			);
+			expect(jobsOnService()).toHaveLength(2);
+		},
+	);
 
 	test('sends nothing after a Retry in which the node had nothing to do, but later rounds created jobs', async () => {
 		const twice = { ...once, runs: 2 };
@@ -352,11 +359,14 @@ describe('The error of a batch says how to correct a wrong value for Retry', () 
 		expect(error?.description).toContain("{{ $json.team === 'blue' ? '...' : $json.team }}");
 	});
 
-	test('only if the service names the value', async () => {
-		const { error } = await refusedAtThird();
-		expect(error?.description).toContain('runs only the items that are not done, as they came');
-		expect(error?.description).not.toContain('Take this back afterwards');
-	});
+	test.each(['', '={{ "service" }}', '={{ "x".repeat(1e5) }}'])(
+		'only if the service names the value, here not the group %j',
+		async (group) => {
+			const { error } = await refusedAtThird({ group });
+			expect(error?.description).toContain('runs only the items that are not done, as they came');
+			expect(error?.description).not.toContain('Take this back afterwards');
+		},
+	);
 });
 
 describe('Create Again If Uncertain', () => {

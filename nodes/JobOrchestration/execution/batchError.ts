@@ -92,9 +92,11 @@ function nextStepsOf(
 	}
 	const createsAgain = operation.done === 'created' && (count > 1 || succeeded.length > 0);
 	const warning = createsAgain ? '; running this node in another way creates every job again' : '';
-	const said = [title, advice, ...facts.slice(0, 1)];
+	// The title and the first fact quote the service after a colon.
+	const quotes = [title, facts[0] ?? ''].map((text) => text.split(/: (.*)/s)[1] ?? '');
 	return present([
-		isWrongValue && correctionOf({ context, itemIndex }, said),
+		isWrongValue &&
+			correctionOf({ context, itemIndex }, { own: [title, advice], service: quotes.join('\n') }),
 		// n8n passes nothing on from the execution of a sub-workflow: only the Retry of that execution knows what is done.
 		`${first} use Retry of execution ${context.getExecutionId()} in the list of executions (the arrow ↷), with the currently saved workflow: it runs only the items that are not done, as they came to this node${warning}.`,
 	]).join('\n');

@@ -36,7 +36,7 @@ export function beginRetry(retried: string, by: string, createsJobs: boolean): P
 		const { done = 'is still running' } = known;
 		return {
 			title: `Execution ${retried} was already retried as execution ${known.by}, which ${done}. Use Retry of execution ${known.by}.`,
-			advice: `Nothing was sent. If execution ${known.by} has succeeded, there is nothing left to do. If it was cancelled, n8n offers no Retry of it: start a new execution with the items that are not done.`,
+			advice: `Nothing was sent. Look at what execution ${known.by} has done. If n8n offers no Retry of it and items are not done, start a new execution with these items.`,
 			facts: [],
 			httpStatus: null,
 			mayHaveActed: createsJobs,
@@ -58,13 +58,17 @@ export function endRetry(retried: string, by: string, done: string | undefined):
 /** The field that n8n's recovery puts into the JSON of an output that it doesn't know. */
 const ARTIFICIAL = 'isArtificialRecoveredEventItem';
 
+/** Returns whether an agent or an MCP client calls the node. n8n appends "Tool" to the type of a node that is a tool. */
+export const isTool = (context: IExecuteFunctions) => context.getNode().type.endsWith('Tool');
+
 /**
  * Returns whether n8n died in this node, or in a later node before it had stored the output of this one. In that case,
  * n8n's recovery finds in n8n's event log that the node was started. It then records the start without an output, or
- * with an artificial output (n8n, ExecutionRecoveryService.amend).
+ * with an artificial output (n8n, ExecutionRecoveryService.amend). A tool is not asked, because each of its calls is a
+ * new request.
  */
 export function hasCrashed(context: IExecuteFunctions): boolean {
-	if (context.getMode() !== 'retry') return false;
+	if (context.getMode() !== 'retry' || isTool(context)) return false;
 	// The value of the expression `$('<node>')`. For a node that was not started, reading anything but `isExecuted` throws.
 	const earlier = context.getWorkflowDataProxy(0).$(context.getNode().name) as {
 		isExecuted: boolean;

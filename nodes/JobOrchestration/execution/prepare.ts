@@ -8,6 +8,7 @@ import { readCredential } from '../service/session/credential';
 import type { Session } from '../service/session/session';
 import { TOOL_LIMIT_MS } from '../service/request';
 import { inParallel, sharedPause } from '../service/timers';
+import { isTool } from './n8nRetry';
 import { isCancelled, type ItemProblem, type Run } from './run';
 import { itemList } from './summary';
 
@@ -47,12 +48,15 @@ export async function prepareAll(run: Run) {
 		}
 	});
 	const read = all.filter((item) => item !== undefined);
-	run.account ??= read.find((item) => 'session' in item)?.session.account.name;
+	const usable = read.find((item) => 'session' in item);
+	run.account ??= usable?.session.account.name;
 	const { account = '' } = run;
 	const clients = new Map<Session, ServiceClient>();
 	const limitMs = msLeftForTool(run);
 	const checked = read.map((item) => {
-		if ('problem' in item) return item;
+		// If the credential can be used for other items, an expression in it gives a wrong value for this one.
+		if ('problem' in item)
+			return usable ? { ...item, problem: { ...item.problem, scope: undefined } } : item;
 		const { itemIndex, session, access, prepared, options } = item;
 		const { name } = session.account;
 		if (name !== account) {
@@ -137,11 +141,8 @@ function problemOfWrongValues(
 	return { itemIndex, problem: { ...problem, title, lists, scope: 'named items' } };
 }
 
-/**
- * Returns for how many milliseconds the node may still send requests, counted over all tries; undefined unless an agent
- * or an MCP client calls it. n8n appends "Tool" to the type of a node that is a tool.
- */
+/** Returns for how many milliseconds a tool may still send requests, counted over all tries; undefined for another node. */
 function msLeftForTool({ context, shared }: Run): number | undefined {
-	if (!context.getNode().type.endsWith('Tool')) return undefined;
+	if (!isTool(context)) return undefined;
 	return shared.beganAt + TOOL_LIMIT_MS - performance.now();
 }

@@ -17,10 +17,8 @@ import { beginRetry, endRetry, hasCrashed } from './n8nRetry';
  * - n8n's Retry button: the run gets the stack entry from the stored execution, unchanged if the node failed or waited
  *   (n8n, ExecutionService.retry). The items come from the entry as well, so changes before this node have no effect.
  * - Retry On Fail as a tool of an agent or of an MCP client: all tries of a call get items with the same JSON object,
- *   which no other call gets (n8n-core, get-input-connection-data.js). The stack entry belongs to the agent in this
- *   case.
- *
- * An agent from version 3 on runs its tools as nodes of the workflow, so these tools have stack entries of their own.
+ *   which no other call gets (n8n-core, get-input-connection-data.js). The stack entry belongs to the agent. But an agent
+ *   from version 3 on runs its tools as nodes of the workflow, so these tools have stack entries of their own.
  *
  * In the stack entry, the state is stored with the node's input items, under an input that the node doesn't have. n8n's
  * redaction of execution data covers the items of all inputs (n8n, FullItemRedactionStrategy), but neither `metadata`
@@ -53,7 +51,7 @@ export interface Run {
 	retried: string | undefined;
 	/** Why nothing may be sent: another Retry has already continued that execution. */
 	refusal: Problem | undefined;
-	/** Whether n8n died while an earlier execution ran this node, so that the effects of that execution are unknown. */
+	/** Whether n8n died while one of the earlier executions ran this node, so that the effects of it are unknown. */
 	wasCutOff: boolean;
 }
 
@@ -67,7 +65,7 @@ export interface ItemProblem {
 
 /**
  * The input that this node adds to the entry's `data`. It has an item with the state of each operation that was run with
- * these items, the latest first, or no item if every run so far has failed before it had a state.
+ * these items, the latest first.
  */
 const INPUT = 'jobOrchestration';
 
@@ -101,8 +99,7 @@ export function recall(context: IExecuteFunctions): Run {
 	const key = entry ?? context.getInputData()[0]?.json ?? context;
 	const shared = sharedByTries.get(key) ?? { beganAt: performance.now() };
 	sharedByTries.set(key, shared);
-	const input = entry?.data[INPUT];
-	const stored = input?.[0]?.map(({ json }) => json) as SharedByTries['states'];
+	const stored = entry?.data[INPUT]?.[0]?.map(({ json }) => json) as SharedByTries['states'];
 	const states = shared.states ?? stored ?? [];
 	const [latest] = states;
 	// A user may change the operation before a Retry, and change it back before the next one.
@@ -121,7 +118,7 @@ export function recall(context: IExecuteFunctions): Run {
 		const isOld = shared.states === undefined || outcome.isOfEarlierExecution === true;
 		return { ...outcome, problem, isOfEarlierExecution: isOld };
 	});
-	const wasCutOff = entry !== undefined && input === undefined && hasCrashed(context);
+	const wasCutOff = latest?.wasCutOff ?? hasCrashed(context);
 	const refusal =
 		retried === undefined
 			? undefined
@@ -143,12 +140,14 @@ export function recall(context: IExecuteFunctions): Run {
 }
 
 /**
- * Records for the next run that this run has done nothing. Without this record, a Retry would mistake this run for one
- * that was cut off when n8n died.
+ * Records for the next run that this run, whose operation isn't known, has done nothing. Without this record, a Retry
+ * would mistake this run for one that was cut off when n8n died.
  */
 export function rememberNothing(context: IExecuteFunctions): void {
 	const entry = ownEntry(context);
-	if (entry !== undefined) entry.data[INPUT] ??= [];
+	const executionId: string | undefined = context.getExecutionId();
+	const json = { operation: '', executionId, wasCutOff: hasCrashed(context), outcomes: [] };
+	if (entry !== undefined) entry.data[INPUT] ??= [[{ json }]];
 }
 
 /**
@@ -169,11 +168,9 @@ export function remember(run: Run, hasFailed: boolean): void {
 	if (entry !== undefined) entry.data[INPUT] = [shared.states.map((json) => ({ json }))];
 }
 
-/**
- * Returns what a run leaves to the next one: the outcomes of the items that are settled, their account, and the execution
- * that they were settled in.
- */
-function stateOf({ context, operationName: operation, outcomes: all, account, retried }: Run) {
+/** Returns what a run leaves to the next one: what it has settled, as which account, and in which execution. */
+function stateOf(run: Run) {
+	const { context, operationName: operation, outcomes: all, account, retried, wasCutOff } = run;
 	const outcomes = all.map((outcome) => {
 		const { problem, output } = outcome ?? {};
 		// An item is not settled if it certainly had no effect.
@@ -184,6 +181,7 @@ function stateOf({ context, operationName: operation, outcomes: all, account, re
 		operation,
 		executionId,
 		retried,
+		wasCutOff,
 		outcomes,
 		account: outcomes.some(Boolean) ? account : undefined,
 	};

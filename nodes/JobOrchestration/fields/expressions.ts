@@ -1,6 +1,8 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { UserError } from 'n8n-workflow';
 
+import { MAX } from '../texts';
+
 /*
  * The expressions in a parameter, as the workflow stores it. n8n replaces an expression that is a part of a text and
  * gives undefined with nothing: the parameter's value doesn't show it.
@@ -97,10 +99,14 @@ function operandOf(expression: string): string {
 /**
  * Returns how to correct one item's value in the node itself, because n8n's Retry keeps the items as they came.
  *
- * @param said the texts of the error, which name the wrong value; the first that names the value of an expression counts
+ * @param said the texts of the error, which name the wrong value: this node's own ones, with a text in quotes, and the
+ * words of the service. The first that names the value of an expression counts
  * @returns undefined if no text names the value of an expression
  */
-export function correctionOf({ context, itemIndex }: Item, said: string[]): string | undefined {
+export function correctionOf(
+	{ context, itemIndex }: Item,
+	said: { own: string[]; service: string },
+): string | undefined {
 	const evaluated = (expression: string): unknown => {
 		try {
 			return context.evaluateExpression(expression, itemIndex);
@@ -111,7 +117,11 @@ export function correctionOf({ context, itemIndex }: Item, said: string[]): stri
 	const expressions = stringsIn(context.getNode().parameters)
 		.flatMap(expressionsIn)
 		.map((expression) => ({ expression, value: evaluated(expression) }));
-	const [found] = said.flatMap((text) => expressions.filter(({ value }) => isNamedIn(text, value)));
+	const { own, service } = said;
+	const [found] = [
+		...own.flatMap((text) => expressions.filter(({ value }) => isNamedIn(text, value, true))),
+		...expressions.filter(({ value }) => isNamedIn(service, value)),
+	];
 	if (found === undefined) return undefined;
 	const operand = operandOf(found.expression);
 	const literal = `'${String(found.value).replace(/['\\]/g, '\\$&')}'`;
@@ -122,11 +132,17 @@ export function correctionOf({ context, itemIndex }: Item, said: string[]): stri
 	].join('\n');
 }
 
-/** Returns whether a text names a value, and not only a longer one that contains it. One character says too little. */
-function isNamedIn(text: string, value: unknown): boolean {
-	if (!['string', 'number'].includes(typeof value) || String(value).length < 2) return false;
-	const literally = String(value).replace(/\W/g, '\\$&');
-	return new RegExp(`(?<![\\w-])${literally}(?![\\w-])`).test(text);
+/**
+ * Returns whether a text names a value, and not only a longer one that contains it. One character says too little.
+ *
+ * @param isQuoted whether a text counts only if it is in quotes, unlike a number
+ */
+function isNamedIn(text: string, value: unknown, isQuoted = false): boolean {
+	const literal = typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+	if (literal.length < 2 || literal.length > MAX.said) return false;
+	const quoted = isQuoted && typeof value === 'string';
+	const [before, after] = quoted ? ['["\']', '["\']'] : ['(?<![\\w-])', '(?![\\w-])'];
+	return new RegExp(before + literal.replace(/\W/g, '\\$&') + after).test(text);
 }
 
 /** Returns all strings in a stored parameter. */

@@ -43,7 +43,8 @@ const fieldsFor = <const Group extends 'input' | 'output'>(
 		},
 		{
 			placeholder: `Add ${label}`,
-			displayOptions: { show: { specifyParameters: ['fields'] } },
+			// With `show` for 'fields', n8n would drop the records of a workflow that was written by hand without the choice.
+			displayOptions: { hide: { specifyParameters: ['json'] } },
 		},
 	),
 	jsonList(`Job ${label}s (JSON)`, `${group}sJson` as `${Group}sJson`, {
