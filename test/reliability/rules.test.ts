@@ -184,6 +184,7 @@ test.each<[header: string | undefined, milliseconds: number | undefined, date?: 
 	['1.5', 1_500],
 	['Sat, 21 Nov 2026 12:00:05 GMT', 5_000],
 	['Saturday, 21-Nov-26 12:00:05 GMT', 5_000],
+	['2026-11-21T12:00:05', 5_000],
 	['Sat, 21 Nov 2026 11:59:00 GMT', 0],
 	// A date is relative to the Date of the response, if that is valid.
 	['Sat, 21 Nov 2026 12:05:05 GMT', 5_000, 'Sat, 21 Nov 2026 12:05:00 GMT'],

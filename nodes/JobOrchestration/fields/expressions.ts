@@ -99,8 +99,8 @@ function operandOf(expression: string): string {
 /**
  * Returns how to correct one item's value in the node itself, because n8n's Retry keeps the items as they came.
  *
- * @param said the texts of the error, which name the wrong value: this node's own ones, with a text in quotes, and the
- * words of the service. The first that names the value of an expression counts
+ * @param said the texts of the error, which name the wrong value: this node's own ones, with a text in quotes or
+ * parentheses, and the words of the service. The first that names the value of an expression counts
  * @returns undefined if no text names the value of an expression
  */
 export function correctionOf(
@@ -141,7 +141,7 @@ function isNamedIn(text: string, value: unknown, isQuoted = false): boolean {
 	const literal = typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 	if (literal.length < 2 || literal.length > MAX.said) return false;
 	const quoted = isQuoted && typeof value === 'string';
-	const [before, after] = quoted ? ['["\']', '["\']'] : ['(?<![\\w-])', '(?![\\w-])'];
+	const [before, after] = quoted ? ['["\'(]', '["\')]'] : ['(?<![\\w-])', '(?![\\w-])'];
 	return new RegExp(before + literal.replace(/\W/g, '\\$&') + after).test(text);
 }
 

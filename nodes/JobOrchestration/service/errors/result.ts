@@ -83,25 +83,26 @@ function consequenceIn(answer: Answer, { isLogin, job }: ServiceRequest<unknown>
 	return { ...consequence, mayHaveActed: false };
 }
 
-/** Matches the field of an ID that the request has, as JSON. Its bounds, as those below, keep the search linear. */
+/** Matches the field of an ID that the request has, as JSON. The bounds keep the search linear. */
 const REQUEST_ID =
-	/"[^"]{0,40}(?:request|trace|correlation|span)[^"]{0,40}":(?:"[^"]{0,100}"|\d{1,100})/gi;
+	/"(?![^"]{0,80}(?:job|task))[^"]{0,40}(?:request|trace|correlation|span)[^"]{0,40}":(?:"[^"]{0,100}"|\d{1,100})/gi;
 
-/** Matches a field that has any other ID, or a job, as JSON: `id`, `runId`, `entity_uid`, `jobIds`, `job`, but not `valid`. */
+/** Match a field that has any other ID, or a job, as JSON: `id`, `entity_uid`, `jobIds`, `job`; `runId`; but not `valid`. */
 const ID_FIELD =
-	/"(?:[^"]*(?:[a-z\d](?:I|U[Uu]?[Ii])[Dd]|[_-][Uu]{0,2}[Ii][Dd])|(?:job|task)?[Uu]{0,2}[Ii][Dd]|[Jj]ob)s?":[[{]?(?:"[^"]|\d)/;
+	/"(?:(?:[^"]*(?:job|task|[_-]))?(?:uu?)?ids?|jobs?)":[[{]?(?:"[^"]|\d)|"name":"job-/i;
+const ID_FIELD_IN_CAMEL_CASE = /"[^"]*[a-z\d](?:I|U[Uu]?[Ii])[Dd]s?":[[{]?(?:"[^"]|\d)/;
 
 /**
  * Matches what may be the ID of a job in a text: a number after "job", the name of a job as the interface document shows
  * it, or a long word with a digit, such as a UUID.
  */
 const ID_IN_TEXT =
-	/\bjob(?:\W{1,3}|s\/)\w{0,9}\d|\bjob-(?=[a-z]*\d)\w{4}|"name":"job-|(?<![\w-])(?=[\w-]{0,40}\d)[\w-]{20}/i;
+	/\bjob(?:\W{1,3}|s\/)\w{0,9}\d|\bjob-(?=[a-z]*\d)\w{4}|(?<![\w-])(?=[\w-]{0,40}\d)[\w-]{20}/i;
 
 /** Decides whether a body, as JSON, may show the ID of a job. */
 function hasJobId(json: string): boolean {
 	const searched = json.replace(REQUEST_ID, '');
-	return ID_FIELD.test(searched) || ID_IN_TEXT.test(searched);
+	return [ID_FIELD, ID_FIELD_IN_CAMEL_CASE, ID_IN_TEXT].some((pattern) => pattern.test(searched));
 }
 
 /** The longest wait that a Retry-After can ask for, in milliseconds: a year. A longer one is a mistake of the service. */
@@ -124,7 +125,9 @@ export function retryAfterIn(
 	const number = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
 	// Date.parse also accepts texts such as "-5", but a date in a header has a time of day. Without a zone, it is in GMT.
 	const hasZone = /(?:[a-z]|[+-]\d\d:?\d\d)$/i.test(text);
-	const parsed = /\d:\d\d/.test(text) ? Date.parse(hasZone ? text : `${text} GMT`) : Number.NaN;
+	const parsed = /\d:\d\d/.test(text)
+		? Date.parse(hasZone ? text : `${text.replace('T', ' ')} GMT`)
+		: Number.NaN;
 	const until = number >= EPOCH_MS ? number : number >= EPOCH_S ? number * 1_000 : parsed;
 	const waitMs = Number.isNaN(until) ? number * 1_000 : until - (Date.parse(String(date)) || now);
 	return waitMs <= MAX_WAIT_MS ? Math.max(0, waitMs) : undefined;

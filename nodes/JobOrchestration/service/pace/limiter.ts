@@ -1,5 +1,5 @@
 import { type Failure, notSent, toolCallOver } from '../errors/failure';
-import { ANSWERED, CONDITIONS } from '../policy';
+import { ANSWERED } from '../policy';
 import { onAbort, realClock } from '../timers';
 import { CircuitBreaker } from './circuitBreaker';
 import { ConcurrencyLimit, MAX_LIMIT, RateLimit } from './limits';
@@ -91,11 +91,8 @@ export class AccountLimiter {
 	/** Takes a permit back. @param sleepMs milliseconds until the request is sent again; Infinity if it isn't */
 	release(request: LimitedRequest, failure?: Failure, sleepMs = Infinity): void {
 		const { queue, options, startedAt, isProbe } = request;
-		const outcome = failure ?? ANSWERED;
-		// Any answer to a health check shows that the service is there, even if it throttles or refuses it, or fails.
-		const isThere = request.isHealthCheck && CONDITIONS[outcome.condition].from === 'service';
-		const consequence = isThere ? ANSWERED : outcome;
-		const isThrottled = consequence.condition === 'throttled';
+		const consequence = failure ?? ANSWERED;
+		const isThrottled = consequence.condition === 'throttled' && !request.isHealthCheck;
 		const now = this.clock.now();
 		request.isThrottledAlone = isThrottled && this.othersAreAnswered(request);
 		if (isThrottled) request.throttledAt = now;

@@ -72,7 +72,7 @@ export class TokenSearch {
 
 	/**
 	 * Searches for another token than the newest one. All requests that need one share the search, which continues even if
-	 * none of them can wait any longer. If n8n fails in it, the requests of other runs search again. A login that has failed while a request waited for its permit has failed for this
+	 * none of them can wait any longer. If n8n fails in a search, the requests of other runs search once more. A login that has failed while a request waited for its permit has failed for this
 	 * request, too, if there is no token. Never throws.
 	 *
 	 * @param rejection whether a 401 has rejected the newest token. If this is only possible, because the 401 may be the
@@ -84,8 +84,20 @@ export class TokenSearch {
 		const { failedLogin, newest } = this.tokens;
 		const hasFailedSince = isWithin(Date.now() - options.since, failedLogin?.at);
 		if (!this.search && newest === undefined && failedLogin && hasFailedSince) return failedLogin;
+		const first = this.join(options, rejection);
+		const search = async () => {
+			const found = await first.result;
+			const hasN8nFailed = 'failure' in found && found.failure.condition === 'n8nFailed';
+			const isOfOther = first.access !== options.access;
+			return hasN8nFailed && isOfOther ? await this.join(options, rejection).result : found;
+		};
+		return await within(options, search());
+	}
+
+	/** Returns the search that is in progress, or begins one. */
+	private join(options: AttemptOptions, rejection?: 'certain' | 'possible') {
 		this.waiting.add(options);
-		this.search ??= {
+		return (this.search ??= {
 			access: options.access,
 			result: this.findForAll(options.access, rejection)
 				.catch((error: unknown) => ({ failure: failureFromError(error, this.sender.secrets) }))
@@ -93,11 +105,7 @@ export class TokenSearch {
 					this.search = undefined;
 					this.waiting.clear();
 				}),
-		};
-		const { result, access } = this.search;
-		const found = await within(options, result);
-		const hasN8nFailed = 'failure' in found && found.failure.condition === 'n8nFailed';
-		return hasN8nFailed && access !== options.access ? await this.find(options, rejection) : found;
+		});
 	}
 
 	private async findForAll(access: N8nAccess, rejection?: 'certain' | 'possible') {
