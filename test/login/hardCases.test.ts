@@ -71,18 +71,18 @@ test.each<
 });
 
 test('If each token lives for five seconds, a batch of forty seconds is made, and no job twice', async () => {
-	const { skip } = hurry();
+	const { advance } = hurry();
 	acceptBetween('others', 0, 5_000);
 	for (let part = 0; part < 8; part += 1) {
 		expect((await run(3)).failed).toEqual([]);
-		skip(5_000);
+		advance(5_000);
 		pass(5_000);
 	}
 	expect(jobs()).toBe(24);
 });
 
 test('If a token becomes valid 20 s after its login, the error gives the reason, and a later execution succeeds without a login', async () => {
-	const { skip } = hurry();
+	const { advance } = hurry();
 	acceptBetween('createJob', 20_000, Infinity);
 	const { failed } = await run(12);
 	expect(failed).toHaveLength(12);
@@ -95,7 +95,7 @@ test('If a token becomes valid 20 s after its login, the error gives the reason,
 	});
 	expect([jobs(), logins()]).toEqual([0, 1]);
 	pass(30_000);
-	skip(30_000);
+	advance(30_000);
 	expect((await run(3)).failed).toEqual([]);
 	expect([jobs(), logins()]).toEqual([3, 1]);
 });

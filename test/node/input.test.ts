@@ -223,20 +223,16 @@ areRefused('a value that is not one of the choices', /^Enter one of these: /, {
 	'Specify Inputs and Outputs': ['JSON'],
 });
 
-areRefused(
-	'a value that JSON would omit or change',
-	/Check the expression that the field holds\.$/,
-	{
-		'Job Inputs 1 › Value': [
-			...['[1, [NaN]]', '({ rate: 2 / 0 })', '({ due: new Date("soon") })'],
-			...['({ run: () => 1 })', '({ count: BigInt(5) })'],
-			'({ toJSON: () => { throw new Error("no") } })',
-		].map(js),
-		'Metadata (JSON)': [js('({ it: [NaN] })')],
-		'Job Inputs (JSON)': [js('[{ it: NaN }]'), '[{ "it": 1e400 }]'],
-		'Display Name': [js('0 / 0')],
-	},
-);
+areRefused('a value that JSON would omit or change', /Check the expression in the field\.$/, {
+	'Job Inputs 1 › Value': [
+		...['[1, [NaN]]', '({ rate: 2 / 0 })', '({ due: new Date("soon") })'],
+		...['({ run: () => 1 })', '({ count: BigInt(5) })'],
+		'({ toJSON: () => { throw new Error("no") } })',
+	].map(js),
+	'Metadata (JSON)': [js('({ it: [NaN] })')],
+	'Job Inputs (JSON)': [js('[{ it: NaN }]'), '[{ "it": 1e400 }]'],
+	'Display Name': [js('0 / 0')],
+});
 
 areRefused("a value that isn't a number, or is out of bounds", /^Enter a (whole )?number/, {
 	Priority: [

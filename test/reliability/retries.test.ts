@@ -281,7 +281,7 @@ describe("n8n's Retry, pressed again on the same execution,", () => {
 		creates(() => held.fault);
 		const running = retried(failed);
 		await until(() => fixture.callsOf('createJob').length === 4);
-		limits.skip(HOUR_MS);
+		limits.advance(HOUR_MS);
 		const [, { error }] = await retried(failed);
 		expect(error?.message).toMatch(/which is still running\. Use Retry of execution \d+\.$/);
 		expect(error?.description).toMatch(/^Nothing was sent\. Look at what execution \d+ has done\./);
@@ -321,7 +321,7 @@ describe("n8n's Retry, pressed again on the same execution,", () => {
 
 	test('is not refused after an hour, as docs/retries.md says', async () => {
 		const { first } = await failedTwice();
-		limits.skip(HOUR_MS);
+		limits.advance(HOUR_MS);
 		expect((await retried(first[1]))[1].error).toBeUndefined();
 	});
 });

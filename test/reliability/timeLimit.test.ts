@@ -85,10 +85,10 @@ async function call({ skippedMs }: Limits, settings: Partial<INode> = {}) {
 }
 
 /** Delays a call: seven seconds pass before the service answers. */
-const slowly = ({ skip }: Limits, when: When): Fault => {
+const slowly = ({ advance }: Limits, when: When): Fault => {
 	const until = new Promise<void>((resolve) => {
 		setImmediate(() => {
-			skip(7_000);
+			advance(7_000);
 			resolve();
 		});
 	});

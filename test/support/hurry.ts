@@ -104,10 +104,10 @@ export function hurry() {
 		return fault;
 	};
 	/** Lets time pass for the node, as if a response had taken so long. */
-	const skip = (milliseconds: number) => {
+	const advance = (milliseconds: number) => {
 		skipped += milliseconds;
 	};
-	return { runOut, orRunOut, skip, skippedMs: () => skipped };
+	return { runOut, orRunOut, advance, skippedMs: () => skipped };
 }
 
 /** Returns the built module, of which n8n's loader uses the same copy. */

@@ -146,7 +146,9 @@ export function recall(context: IExecuteFunctions): Run {
 export function rememberNothing(context: IExecuteFunctions): void {
 	const entry = ownEntry(context);
 	const executionId: string | undefined = context.getExecutionId();
-	const json = { operation: '', executionId, wasCutOff: hasCrashed(context), outcomes: [] };
+	const wasCutOff = hasCrashed(context);
+	const none = { operation: '', retried: undefined, outcomes: [], account: undefined };
+	const json: ReturnType<typeof stateOf> = { ...none, executionId, wasCutOff };
 	if (entry !== undefined) entry.data[INPUT] ??= [[{ json }]];
 }
 

@@ -17,7 +17,7 @@ const NOT_IN_ID = /[/\\%;\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code
 /** Matches a number as people write it. 0x10 is not such a number. */
 const NUMBER = /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?$/i;
 
-const CHECK = 'Check the expression that the field holds.';
+const CHECK = 'Check the expression in the field.';
 
 /** Returns whether there is no value. 0 and false are values. */
 export const isNothing = (value: unknown) => value === undefined || value === null || value === '';
@@ -32,13 +32,13 @@ export function textOf(field: INodeProperties, { label, value }: Given): string 
 	const plain = toJson(value ?? '', label);
 	if (typeof plain === 'object' && plain !== null && typeOptions?.acceptsJson !== true) {
 		const advice =
-			'Enter text. If the field holds an expression, make it refer to a single value of the item.';
+			'Enter text. If the field contains an expression, make it refer to a single value of the item.';
 		throw unlike(plain, 'text', label, advice);
 	}
 	const text = toText(plain);
 	if (required !== true || text.trim() !== '') return text;
 	const advice =
-		'Fill it in. If it holds an expression, check that the item has the field that the expression refers to.';
+		'Fill it in. If it contains an expression, check that the item has the field that the expression refers to.';
 	throw new FieldError(label, 'is empty', advice);
 }
 

@@ -87,7 +87,7 @@ function consequenceIn(answer: Answer, { isLogin, job }: ServiceRequest<unknown>
 const REQUEST_ID =
 	/"(?![^"]{0,80}(?:job|task))[^"]{0,40}(?:request|trace|correlation|span)[^"]{0,40}":(?:"[^"]{0,100}"|\d{1,100})/gi;
 
-/** Match a field that has any other ID, or a job, as JSON: `id`, `entity_uid`, `jobIds`, `job`; `runId`; but not `valid`. */
+/** These match a field of any other ID, or of a job, as JSON: `id`, `entity_uid`, `jobIds`, `job`, and `runId`, but not `valid`. */
 const ID_FIELD =
 	/"(?:(?:[^"]*(?:job|task|[_-]))?(?:uu?)?ids?|jobs?)":[[{]?(?:"[^"]|\d)|"name":"job-/i;
 const ID_FIELD_IN_CAMEL_CASE = /"[^"]*[a-z\d](?:I|U[Uu]?[Ii])[Dd]s?":[[{]?(?:"[^"]|\d)/;

@@ -89,13 +89,15 @@ export class CircuitBreaker {
 		const { condition, retryAfterMs = 0, isAboutAllItems = false } = consequence;
 		const { from } = CONDITIONS[condition];
 		if (from === 'n8n') return false;
-		// A long Retry-After is for this request alone, unless the failure would affect every item, as that of a login does.
-		const isForAll = retryAfterMs <= RETRY.sharedMs || isAboutAllItems;
-		if (condition !== 'answered' && isForAll)
-			this.pausedUntil = Math.max(this.pausedUntil, now + retryAfterMs);
-		// Any answer to a health check shows that the service is there, even if it throttles or refuses it, or fails.
-		const isThere = request.isHealthCheck && from === 'service' && !isAboutAllItems;
-		if (condition !== 'answered' && !isThere) return this.failed(request, consequence, now);
+		if (condition !== 'answered') {
+			// A long Retry-After is for this request alone, unless the failure would affect every item, as that of a login
+			// does.
+			if (retryAfterMs <= RETRY.sharedMs || isAboutAllItems)
+				this.pausedUntil = Math.max(this.pausedUntil, now + retryAfterMs);
+			// Any answer to a health check shows that the service is there, even if it throttles or refuses it, or fails.
+			const isThere = request.isHealthCheck && from === 'service' && !isAboutAllItems;
+			if (!isThere) return this.failed(request, consequence, now);
+		}
 		if (!request.isHealthCheck) this.answeredAt = now;
 		if (request.startedAt >= this.failedAt) {
 			this.failures = 0;

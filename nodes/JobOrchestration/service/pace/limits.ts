@@ -92,7 +92,7 @@ export class ConcurrencyLimit {
 		return this.inFlight + 1 > this.value;
 	}
 
-	/** Whether so many requests are in flight that a response says something about the limit. */
+	/** Whether more than half of the limit is in use. Otherwise, a response doesn't show whether the limit is right. */
 	private get isUsed(): boolean {
 		return 2 * this.inFlight > this.value;
 	}

@@ -72,8 +72,9 @@ export class TokenSearch {
 
 	/**
 	 * Searches for another token than the newest one. All requests that need one share the search, which continues even if
-	 * none of them can wait any longer. If n8n fails in a search, the requests of other runs search once more. A login that has failed while a request waited for its permit has failed for this
-	 * request, too, if there is no token. Never throws.
+	 * none of them can wait any longer. A login that has failed while a request waited for its permit has failed for this
+	 * request, too, if there is no token. If n8n itself fails in the search of another run, a request searches once more.
+	 * Never throws.
 	 *
 	 * @param rejection whether a 401 has rejected the newest token. If this is only possible, because the 401 may be the
 	 * request's own, a health check with the token comes before a login. Undefined if there was no 401: the token then
